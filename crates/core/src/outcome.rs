@@ -1,0 +1,32 @@
+//! How a request ended.
+
+use serde::{Deserialize, Serialize};
+
+/// How a request ended, as a usage record says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The answer was complete.
+    Completed,
+    /// The caller hung up before the end.
+    Cancelled,
+    /// The provider refused, failed or broke off.
+    UpstreamError,
+    /// The provider was too slow.
+    UpstreamTimeout,
+    /// Sluice itself failed.
+    InternalError,
+}
+
+impl Outcome {
+    /// The word in records and metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Cancelled => "cancelled",
+            Self::UpstreamError => "upstream_error",
+            Self::UpstreamTimeout => "upstream_timeout",
+            Self::InternalError => "internal_error",
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! From a stream's bytes to its frames.
+
+pub mod sse;

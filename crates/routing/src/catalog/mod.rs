@@ -1,0 +1,122 @@
+//! The one list of models and prices.
+//!
+//! A [`Catalog`] is built once for each configuration and never changed: a request looks at one
+//! snapshot from its beginning to its end.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use sluice_core::ids::{ModelId, ProviderId};
+use sluice_core::key::Suite;
+use sluice_core::level::SecurityLevel;
+use sluice_core::money::Price;
+use sluice_core::region::Region;
+
+/// All models that a deployment of Sluice serves.
+#[derive(Debug, Clone, Default)]
+pub struct Catalog {
+    models: Vec<Arc<Model>>,
+    index: HashMap<ModelId, usize>,
+}
+
+impl Catalog {
+    /// A catalogue of `models`, in this order; of two with one id the later one is kept.
+    pub fn new(models: impl IntoIterator<Item = Model>) -> Self {
+        let mut catalog = Self::default();
+        for model in models {
+            let id = model.id.clone();
+            match catalog.index.get(&id) {
+                Some(&at) => catalog.models[at] = Arc::new(model),
+                None => {
+                    catalog.index.insert(id, catalog.models.len());
+                    catalog.models.push(Arc::new(model));
+                }
+            }
+        }
+        catalog
+    }
+
+    /// The model with this identifier.
+    pub fn get(&self, id: &str) -> Option<&Arc<Model>> {
+        self.index.get(id).map(|&at| &self.models[at])
+    }
+
+    /// All models, in order.
+    pub fn models(&self) -> &[Arc<Model>] {
+        &self.models
+    }
+}
+
+/// One model that callers can ask for.
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// What a caller puts in `model`.
+    pub id: ModelId,
+    /// When it was made, seconds since the Unix epoch; 0 where nobody knows.
+    pub created: u64,
+    /// Who made it.
+    pub owned_by: String,
+    /// Prompt and answer together, in tokens.
+    pub context_window: Option<u32>,
+    /// Most tokens of one answer.
+    pub output_limit: Option<u32>,
+    /// What it can do.
+    pub capabilities: Capabilities,
+    /// What it costs; `None` where unknown, which is reported as unknown and never as zero.
+    pub price: Option<Price>,
+    /// Where the price is from, and of which day (`2026-11-01`).
+    pub price_source: Option<PriceSource>,
+    /// The smallest suite that has it.
+    pub suite: Suite,
+    /// The least strict level at which it answers.
+    pub minimum_level: SecurityLevel,
+    /// Whether it only pretends: the simulator's models.
+    pub simulated: bool,
+    /// Where it runs, in order of preference; at least one.
+    pub deployments: Vec<Deployment>,
+}
+
+impl Model {
+    /// The regions that have the model, each once, in the documented order.
+    pub fn regions(&self) -> Vec<Region> {
+        Region::ALL
+            .into_iter()
+            .filter(|region| self.deployments.iter().any(|d| d.region == Some(*region)))
+            .collect()
+    }
+}
+
+/// A model at one provider.
+#[derive(Debug, Clone)]
+pub struct Deployment {
+    /// The provider.
+    pub provider: ProviderId,
+    /// The model's name there.
+    pub upstream_model: String,
+    /// Where the provider processes requests; `None` where the configuration does not say.
+    pub region: Option<Region>,
+}
+
+/// Where a price is from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PriceSource {
+    /// A price list, or `configuration`.
+    pub source: String,
+    /// The day of the list (`2026-11-01`).
+    pub date: String,
+}
+
+/// What a model can do. `None` is unknown: such a request is passed on, and the provider decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Capabilities {
+    /// Reads images.
+    pub vision: Option<bool>,
+    /// Calls functions.
+    pub tools: Option<bool>,
+    /// Answers by a JSON schema.
+    pub json_schema: Option<bool>,
+    /// Thinks before it answers.
+    pub reasoning: Option<bool>,
+    /// Has a prompt cache.
+    pub prompt_cache: Option<bool>,
+}

@@ -1,0 +1,5 @@
+//! Which model answers, and why.
+//!
+//! Pure: no I/O, no clock, no randomness of its own.
+
+pub mod catalog;
