@@ -1,2 +1,41 @@
-//! In the making.
-fn main() {}
+//! The repository's own commands: `cargo xtask test`, `bench`, `fuzz`.
+//!
+//! Each says what it does, runs the same on a laptop as in continuous integration, and installs
+//! what it needs or says how to.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "these commands talk to a person")]
+
+mod bench;
+mod fuzz;
+mod shell;
+mod test;
+mod tools;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask", about = "The repository's own commands")]
+enum Xtask {
+    /// Run every check that a change has to pass.
+    Test(test::Arguments),
+    /// Measure what Sluice costs beside nginx and a bare reverse proxy.
+    Bench(bench::Arguments),
+    /// Run the fuzz targets of `fuzz/`.
+    Fuzz(fuzz::Arguments),
+}
+
+fn main() -> ExitCode {
+    let result = match Xtask::parse() {
+        Xtask::Test(arguments) => test::run_steps(&arguments),
+        Xtask::Bench(arguments) => bench::run(&arguments),
+        Xtask::Fuzz(arguments) => fuzz::run_targets(&arguments),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

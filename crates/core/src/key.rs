@@ -99,3 +99,18 @@ pub enum MaxTokensBound {
     /// The chosen model's own output limit; a larger wish is lowered to it.
     Model,
 }
+
+impl MaxTokensBound {
+    /// The word in records and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Documented => "documented",
+            Self::Model => "model",
+        }
+    }
+
+    /// The bound that a word stands for.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Documented, Self::Model].into_iter().find(|bound| bound.as_str() == word)
+    }
+}

@@ -33,6 +33,7 @@ pub mod region;
 pub mod secret;
 pub mod source;
 pub mod usage;
+pub mod wire;
 
 /// An immutable UTF-8 string that shares its bytes: a slice of a request or answer costs no copy.
 pub use bytestring::ByteString;

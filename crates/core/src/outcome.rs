@@ -10,7 +10,9 @@ pub enum Outcome {
     Completed,
     /// The caller hung up before the end.
     Cancelled,
-    /// The provider refused, failed or broke off.
+    /// The provider refused the request for what it is.
+    Rejected,
+    /// The provider failed, or broke off.
     UpstreamError,
     /// The provider was too slow.
     UpstreamTimeout,
@@ -19,11 +21,27 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// Every outcome.
+    pub const ALL: [Self; 6] = [
+        Self::Completed,
+        Self::Cancelled,
+        Self::Rejected,
+        Self::UpstreamError,
+        Self::UpstreamTimeout,
+        Self::InternalError,
+    ];
+
+    /// The outcome that a word in a record stands for.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.as_str() == word)
+    }
+
     /// The word in records and metrics.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Completed => "completed",
             Self::Cancelled => "cancelled",
+            Self::Rejected => "rejected",
             Self::UpstreamError => "upstream_error",
             Self::UpstreamTimeout => "upstream_timeout",
             Self::InternalError => "internal_error",

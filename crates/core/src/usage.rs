@@ -47,3 +47,18 @@ pub enum UsageSource {
     /// Sluice counted or estimated: the provider did not say, or the caller hung up before.
     Estimated,
 }
+
+impl UsageSource {
+    /// The word in records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Estimated => "estimated",
+        }
+    }
+
+    /// The source that a word in a record stands for.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Measured, Self::Estimated].into_iter().find(|source| source.as_str() == word)
+    }
+}

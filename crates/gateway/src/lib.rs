@@ -1,1 +1,24 @@
-//! In the making.
+//! The application without HTTP.
+//!
+//! [`chat`] is the story of a request, [`answer`] the way back. Who asks is in [`principal`], what
+//! holds for the request in [`policy`], what it may use in [`limits`], where it can go in [`plan`],
+//! how it gets there in [`dispatch`], and what is left of it in [`accounting`].
+
+pub mod accounting;
+pub mod admin;
+pub mod answer;
+pub mod chat;
+mod dispatch;
+pub mod error;
+pub mod estimate;
+pub mod gateway;
+pub mod guard;
+pub mod health;
+pub mod limits;
+pub mod metrics;
+pub mod plan;
+pub mod policy;
+pub mod principal;
+pub mod request;
+pub mod service_key;
+pub mod snapshot;

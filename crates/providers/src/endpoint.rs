@@ -64,14 +64,12 @@ pub struct Quirks {
     pub no_stream_options: bool,
     /// Knows `system` but not `developer`.
     pub no_developer_role: bool,
-    /// Ends streams without `[DONE]`; a finish reason is its end mark.
-    pub no_done_mark: bool,
     /// Refuses members that it does not know.
     pub no_unknown_members: bool,
     /// The model's name stands in the path (`/deployments/{model}`), as on Azure.
     pub model_in_path: bool,
-    /// Reads and writes Anthropic's `cache_control` in messages.
-    pub cache_control: bool,
+    /// Refuses Anthropic's `cache_control` in messages.
+    pub no_cache_control: bool,
 }
 
 /// One model at one provider: what an adapter encodes for.

@@ -92,3 +92,14 @@ pub fn quote(message: &str, credential: Option<&str>) -> String {
         None => message.to_owned(),
     }
 }
+
+/// When a provider wants to be asked again: `retry-after-ms`, or `retry-after` in seconds (RFC
+/// 9110, section 10.2.3; providers do not send its date form).
+pub fn retry_after(headers: &http::HeaderMap) -> Option<Duration> {
+    let number = |name: &str| {
+        let value: f64 = headers.get(name)?.to_str().ok()?.trim().parse().ok()?;
+        (value.is_finite() && value >= 0.0).then_some(value)
+    };
+    let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after"))?;
+    Duration::try_from_secs_f64(seconds.min(86_400.0)).ok()
+}

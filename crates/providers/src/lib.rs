@@ -5,7 +5,14 @@
 
 pub mod adapter;
 pub mod adapters;
+pub mod call;
 pub mod endpoint;
 pub mod error;
 pub mod framing;
+mod request;
+#[cfg(test)]
+mod testing;
+pub mod simulator;
+pub mod transport;
+pub mod presets;
 pub mod upstream;

@@ -1,2 +1,5 @@
 //! In the making.
+mod commands;
+mod config;
+
 fn main() {}

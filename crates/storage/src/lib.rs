@@ -1,1 +1,55 @@
-//! In the making.
+//! What Sluice remembers, and the only code that knows SQL.
+//!
+//! ```text
+//! a request ends → Journal::append (one write, no database) → Ingester → the database
+//! ```
+//!
+//! The hot path appends to an append-only journal and never waits for a database. An [`Ingester`]
+//! carries the journal into the database, exactly once even over a crash. Keys and accounts are
+//! few: a server holds them in memory and reads them again when [`Store::change_version`] moves.
+//!
+//! | File | Is |
+//! | --- | --- |
+//! | `open`, `migrate` | the data folder, the database and its tables |
+//! | `lock` | one server a data folder |
+//! | `master_key` | the secret that all others are derived from; the hash of a service key |
+//! | `accounts`, `keys`, `changes` | who may ask, and when that changed |
+//! | `journal` | segments of checksummed lines |
+//! | `ingest` | from the journal into the database |
+//! | `usage`, `sums`, `windows`, `audit` | the records, and what is added up from them |
+//! | `tail` | what the journal holds and the database does not yet |
+//!
+//! SQLite is embedded. The SQL text keeps to what PostgreSQL takes too.
+
+mod accounts;
+mod audit;
+mod changes;
+mod error;
+mod ingest;
+mod journal;
+mod keys;
+mod lock;
+mod master_key;
+mod migrate;
+mod open;
+mod row;
+mod sums;
+mod tail;
+mod usage;
+mod windows;
+
+pub use accounts::AccountRecord;
+pub use audit::{AuditEntry, AuditFilter, AuditVerification, BrokenLink, ChainedEntry};
+pub use error::StorageError;
+pub use ingest::Ingester;
+pub use journal::{Journal, JournalEntry};
+pub use keys::{KeyRecord, Replacement};
+pub use lock::DataLock;
+pub use master_key::{KeyHash, KeyHasher, MasterKey};
+pub use open::{Store, create_data_dir, journal_dir};
+pub use sums::{DaySum, UsageSum};
+pub use tail::JournalTail;
+pub use usage::{Order, UsageFilter, UsageRecord};
+pub use windows::{
+    DAY_SECONDS, HOUR_SECONDS, WindowCount, WindowKind, WindowSubject, window_start,
+};

@@ -51,8 +51,7 @@ impl SseDecoder {
             rest = whole.freeze();
         }
         let mut from = std::mem::take(&mut self.searched);
-        loop {
-            let Some((end, next)) = frame_end(&rest, from) else { break };
+        while let Some((end, next)) = frame_end(&rest, from) {
             from = 0;
             self.read_frame(&rest.slice(..end), frames)?;
             rest = rest.slice(next..);

@@ -3,6 +3,9 @@
 //! A [`Catalog`] is built once for each configuration and never changed: a request looks at one
 //! snapshot from its beginning to its end.
 
+pub mod facts;
+pub mod litellm;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -72,7 +75,10 @@ pub struct Model {
     pub minimum_level: SecurityLevel,
     /// Whether it only pretends: the simulator's models.
     pub simulated: bool,
-    /// Where it runs, in order of preference; at least one.
+    /// The model that this identifier stands for (`svc/enterprise-coder-v1` and the like): requests
+    /// are answered by it, and [`Model::minimum_level`] of both holds.
+    pub alias_of: Option<ModelId>,
+    /// Where it runs, in order of preference; at least one, except for an alias, which has none.
     pub deployments: Vec<Deployment>,
 }
 
@@ -102,7 +108,7 @@ pub struct Deployment {
 pub struct PriceSource {
     /// A price list, or `configuration`.
     pub source: String,
-    /// The day of the list (`2026-11-01`).
+    /// The day of the list (`2026-11-01`); empty where the configuration says the price.
     pub date: String,
 }
 

@@ -1,1 +1,68 @@
-//! Placeholder until the adapter lands.
+//! Google Gemini, `generateContent` and `streamGenerateContent`.
+//!
+//! Wire format: the Gemini API reference, "Generating content", and its guides on function calling,
+//! thinking, thought signatures, file input and structured outputs (`v1beta`).
+//!
+//! What Gemini cannot express is refused before anything is sent. What only hints (an image's
+//! `detail`, a tool's `strict`, a speaker's `name`, `user`, `metadata`, `store`, `service_tier`) is
+//! left out, and so are cache breakpoints: Gemini caches prompts by itself, and counts what it read
+//! from its cache. Thoughts of earlier turns are not sent back; the signatures of function calls
+//! are, since Gemini 3 demands them.
+
+mod classify;
+mod contents;
+mod decode;
+mod encode;
+mod finish;
+mod generation;
+mod logprobs;
+mod media;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, StatusCode};
+use sluice_core::answer::ChatAnswer;
+use sluice_core::chat::ChatRequest;
+
+use crate::adapter::{Adapter, DecodeError, StreamDecoder};
+use crate::endpoint::Target;
+use crate::error::{ProviderError, Unsupported};
+
+/// The Gemini `generateContent` dialect.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct GeminiGenerateContent;
+
+impl Adapter for GeminiGenerateContent {
+    fn encode(&self, chat: &ChatRequest, target: &Target) -> Result<Request<Bytes>, Unsupported> {
+        encode::encode(chat, target)
+    }
+
+    fn decode(&self, body: Bytes) -> Result<ChatAnswer, DecodeError> {
+        decode::decode(body)
+    }
+
+    fn stream_decoder(&self) -> Box<dyn StreamDecoder> {
+        Box::new(stream::GeminiStream::default())
+    }
+
+    fn classify(
+        &self,
+        status: StatusCode,
+        headers: &HeaderMap,
+        body: &[u8],
+        target: &Target,
+    ) -> ProviderError {
+        classify::classify(status, headers, body, target)
+    }
+}
+
+/// The refusal of a request that Gemini cannot express.
+fn unsupported(field: impl Into<String>, reason: impl Into<String>) -> Unsupported {
+    Unsupported {
+        field: field.into(),
+        reason: reason.into(),
+    }
+}

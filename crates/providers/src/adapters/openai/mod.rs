@@ -1,1 +1,50 @@
-//! Placeholder until the adapter lands.
+//! OpenAI chat completions, and every service that speaks its dialect.
+//!
+//! Wire format: the OpenAI API reference, "Chat completions" and "Streaming". Services that differ
+//! by a URL and a flag are entries of `presets.toml`, not code.
+//!
+//! A request that came in this dialect leaves as it came: its members are copied, and only those
+//! that Sluice has something to say about are written anew.
+
+mod classify;
+mod decode;
+mod encode;
+mod stream;
+mod wire;
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, StatusCode};
+use sluice_core::answer::ChatAnswer;
+use sluice_core::chat::ChatRequest;
+
+use crate::adapter::{Adapter, DecodeError, StreamDecoder};
+use crate::endpoint::Target;
+use crate::error::{ProviderError, Unsupported};
+
+/// The OpenAI chat-completions dialect.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OpenAiChat;
+
+impl Adapter for OpenAiChat {
+    fn encode(&self, chat: &ChatRequest, target: &Target) -> Result<Request<Bytes>, Unsupported> {
+        encode::encode(chat, target)
+    }
+
+    fn decode(&self, body: Bytes) -> Result<ChatAnswer, DecodeError> {
+        decode::decode(body)
+    }
+
+    fn stream_decoder(&self) -> Box<dyn StreamDecoder> {
+        Box::new(stream::OpenAiStream::default())
+    }
+
+    fn classify(
+        &self,
+        status: StatusCode,
+        headers: &HeaderMap,
+        body: &[u8],
+        target: &Target,
+    ) -> ProviderError {
+        classify::classify(status, headers, body, target)
+    }
+}

@@ -1,0 +1,241 @@
+//! The one table from causes to HTTP: status, `error.type`, `error.code`.
+//!
+//! Shape: `{"error": {"message", "type", "param", "code"}}`, all four always there, `param` null
+//! where none, as the OpenAI SDKs read it.
+
+use std::time::Duration;
+
+use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use http::{Response, StatusCode};
+use sluice_core::json::write_escaped;
+use sluice_gateway::error::ChatError;
+use sluice_gateway::limits::LimitExceeded;
+use sluice_gateway::principal::Unrecognised;
+
+use crate::body::ResponseBody;
+
+/// Everything that a caller can be told instead of an answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ApiError {
+    /// Nobody was recognised.
+    #[error(transparent)]
+    Unrecognised(#[from] Unrecognised),
+    /// Too many attempts, requests or tokens.
+    #[error(transparent)]
+    Limited(#[from] LimitExceeded),
+    /// The body is no JSON text.
+    #[error("the request body is not valid JSON: {problem}")]
+    InvalidJson {
+        /// Where and what.
+        problem: String,
+    },
+    /// A mandatory field is missing.
+    #[error("`{field}` is missing; expected {expected}")]
+    MissingField {
+        /// The field's path.
+        field: String,
+        /// What it should hold.
+        expected: &'static str,
+    },
+    /// A field has another type than documented.
+    #[error("`{field}` is {got}; expected {expected}")]
+    InvalidType {
+        /// The field's path.
+        field: String,
+        /// What it is.
+        got: &'static str,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// A value is out of its bounds.
+    #[error("`{field}` is {value}; expected {expected}")]
+    InvalidParameter {
+        /// The field's path.
+        field: String,
+        /// The value that was sent.
+        value: String,
+        /// The bounds.
+        expected: String,
+    },
+    /// No such path.
+    #[error("there is no {method} {path}; the endpoints are {endpoints}")]
+    NotFound {
+        /// The request's method.
+        method: String,
+        /// The request's path.
+        path: String,
+        /// What there is.
+        endpoints: &'static str,
+    },
+    /// The path does not take the method.
+    #[error("{path} takes {allowed}, not {method}")]
+    MethodNotAllowed {
+        /// The request's path.
+        path: &'static str,
+        /// What it takes.
+        allowed: &'static str,
+        /// The request's method.
+        method: String,
+    },
+    /// The body is not JSON by its content type, or is compressed.
+    #[error("{problem}; send `Content-Type: application/json`, uncompressed")]
+    UnsupportedMediaType {
+        /// What it is instead.
+        problem: String,
+    },
+    /// The body is longer than the server takes.
+    #[error(
+        "the request body is larger than {limit_mib} MiB, the limit of this server \
+         (`server.request_body_limit_mib`)"
+    )]
+    RequestTooLarge {
+        /// The limit.
+        limit_mib: usize,
+    },
+    /// The body did not arrive.
+    #[error("the request body did not arrive in {} s", .0.as_secs())]
+    RequestTimeout(Duration),
+    /// The gateway has no answer.
+    #[error(transparent)]
+    Chat(#[from] ChatError),
+}
+
+impl ApiError {
+    /// Status, `error.type`, `error.code`: the error table of the API reference.
+    pub fn wire(&self) -> (StatusCode, &'static str, &str) {
+        const INVALID: &str = "invalid_request_error";
+        const API: &str = "api_error";
+        match self {
+            Self::Unrecognised(_) => {
+                (StatusCode::UNAUTHORIZED, "authentication_error", "invalid_api_key")
+            }
+            Self::Limited(_)
+            | Self::Chat(ChatError::Limited(_) | ChatError::UpstreamRateLimited { .. }) => {
+                (StatusCode::TOO_MANY_REQUESTS, "rate_limit_error", "rate_limit_exceeded")
+            }
+            Self::InvalidJson { .. } => (StatusCode::BAD_REQUEST, INVALID, "invalid_json"),
+            Self::MissingField { .. } => (StatusCode::BAD_REQUEST, INVALID, "missing_field"),
+            Self::InvalidType { .. } => (StatusCode::BAD_REQUEST, INVALID, "invalid_type"),
+            Self::InvalidParameter { .. } | Self::Chat(ChatError::OutOfBounds { .. }) => {
+                (StatusCode::BAD_REQUEST, "validation_error", "invalid_parameter")
+            }
+            Self::NotFound { .. } => (StatusCode::NOT_FOUND, INVALID, "not_found"),
+            Self::MethodNotAllowed { .. } => {
+                (StatusCode::METHOD_NOT_ALLOWED, INVALID, "method_not_allowed")
+            }
+            Self::UnsupportedMediaType { .. } => {
+                (StatusCode::UNSUPPORTED_MEDIA_TYPE, INVALID, "unsupported_media_type")
+            }
+            Self::RequestTooLarge { .. } => {
+                (StatusCode::PAYLOAD_TOO_LARGE, INVALID, "request_too_large")
+            }
+            Self::RequestTimeout(_) => (StatusCode::REQUEST_TIMEOUT, INVALID, "request_timeout"),
+            Self::Chat(error) => match error {
+                ChatError::UnknownModel { .. } => {
+                    (StatusCode::NOT_FOUND, INVALID, "model_not_found")
+                }
+                ChatError::NotPermitted { .. } => {
+                    (StatusCode::FORBIDDEN, "permission_error", "insufficient_permissions")
+                }
+                ChatError::RegionUnavailable { .. } => {
+                    (StatusCode::BAD_REQUEST, INVALID, "region_unavailable")
+                }
+                ChatError::Unsupported { .. } => {
+                    (StatusCode::BAD_REQUEST, INVALID, "unsupported_by_model")
+                }
+                ChatError::Rejected { too_long: true, .. } => {
+                    (StatusCode::BAD_REQUEST, INVALID, "context_length_exceeded")
+                }
+                ChatError::Rejected { code, .. } => {
+                    (StatusCode::BAD_REQUEST, INVALID, code.as_deref().unwrap_or("provider_rejected"))
+                }
+                ChatError::ContentBlocked { .. } => {
+                    (StatusCode::BAD_REQUEST, INVALID, "content_blocked")
+                }
+                ChatError::Upstream { .. } => (StatusCode::BAD_GATEWAY, API, "upstream_error"),
+                ChatError::UpstreamTimeout { .. } => {
+                    (StatusCode::GATEWAY_TIMEOUT, API, "upstream_timeout")
+                }
+                ChatError::NoModelAvailable { .. } => {
+                    (StatusCode::SERVICE_UNAVAILABLE, API, "no_model_available")
+                }
+                ChatError::OutOfBounds { .. }
+                | ChatError::Limited(_)
+                | ChatError::UpstreamRateLimited { .. }
+                | ChatError::Internal => {
+                    (StatusCode::INTERNAL_SERVER_ERROR, API, "internal_error")
+                }
+            },
+        }
+    }
+
+    /// The request's field that is at fault.
+    fn param(&self) -> Option<&str> {
+        match self {
+            Self::MissingField { field, .. }
+            | Self::InvalidType { field, .. }
+            | Self::InvalidParameter { field, .. } => Some(field),
+            Self::Chat(error) => match error {
+                ChatError::UnknownModel { .. } => Some("model"),
+                ChatError::NotPermitted { field, .. } => Some(field),
+                ChatError::OutOfBounds { field, .. } | ChatError::Unsupported { field, .. } => {
+                    Some(field)
+                }
+                ChatError::RegionUnavailable { .. } => Some("region"),
+                ChatError::Rejected { param, .. } => param.as_deref(),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Limited(exceeded) | Self::Chat(ChatError::Limited(exceeded)) => {
+                Some(exceeded.retry_after)
+            }
+            Self::Chat(
+                ChatError::UpstreamRateLimited { retry_after, .. }
+                | ChatError::NoModelAvailable { retry_after, .. },
+            ) => Some(*retry_after),
+            Self::Chat(ChatError::Upstream { retry_after, .. }) => *retry_after,
+            _ => None,
+        }
+    }
+
+    /// Appends the error as `{"error": {…}}`.
+    pub(crate) fn write_json(&self, out: &mut Vec<u8>) {
+        let (_, kind, code) = self.wire();
+        out.extend_from_slice(b"{\"error\":{\"message\":");
+        write_escaped(&self.to_string(), out);
+        out.extend_from_slice(b",\"type\":");
+        write_escaped(kind, out);
+        out.extend_from_slice(b",\"param\":");
+        match self.param() {
+            Some(param) => write_escaped(param, out),
+            None => out.extend_from_slice(b"null"),
+        }
+        out.extend_from_slice(b",\"code\":");
+        write_escaped(code, out);
+        out.extend_from_slice(b"}}");
+    }
+
+    /// The whole HTTP response.
+    pub(crate) fn into_response(self) -> Response<ResponseBody> {
+        let mut body = Vec::with_capacity(256);
+        self.write_json(&mut body);
+        let mut response = Response::new(ResponseBody::whole(body));
+        *response.status_mut() = self.wire().0;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(wait) = self.retry_after() {
+            // Whole seconds, never too early.
+            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+        }
+        if let Self::MethodNotAllowed { allowed, .. } = &self {
+            headers.insert(ALLOW, HeaderValue::from_static(allowed));
+        }
+        response
+    }
+}

@@ -1,0 +1,92 @@
+//! Reading a request's body.
+
+use std::time::Duration;
+
+use bytes::{Buf, Bytes, BytesMut};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderMap, Request};
+use http_body::Body;
+use http_body_util::BodyExt;
+
+use crate::error::ApiError;
+
+/// How long a body may take to arrive.
+const ARRIVAL: Duration = Duration::from_secs(120);
+
+/// The body of a JSON request, at most `limit_mib` long.
+pub(crate) async fn json<B: Body + Unpin>(
+    request: Request<B>,
+    limit_mib: usize,
+) -> Result<Bytes, ApiError> {
+    let (head, body) = request.into_parts();
+    check_type(&head.headers)?;
+    let limit = limit_mib << 20;
+    let announced: usize = head
+        .headers
+        .get(CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok()?.parse().ok())
+        .unwrap_or(0);
+    if announced > limit {
+        return Err(ApiError::RequestTooLarge { limit_mib });
+    }
+    match tokio::time::timeout(ARRIVAL, collect(body, announced, limit)).await {
+        Ok(Some(bytes)) => Ok(bytes),
+        Ok(None) => Err(ApiError::RequestTooLarge { limit_mib }),
+        Err(_) => Err(ApiError::RequestTimeout(ARRIVAL)),
+    }
+}
+
+/// The body's bytes; `None` where there are more than `limit`. A connection that breaks leaves a
+/// text that does not parse, and nobody to tell.
+async fn collect<B: Body + Unpin>(mut body: B, announced: usize, limit: usize) -> Option<Bytes> {
+    let mut first: Option<Bytes> = None;
+    let mut rest = BytesMut::new();
+    while let Some(Ok(frame)) = body.frame().await {
+        let Ok(mut data) = frame.into_data() else { continue };
+        let so_far = first.as_ref().map_or(0, Bytes::len) + rest.len();
+        if so_far + data.remaining() > limit {
+            return None;
+        }
+        // Most bodies come in one piece, which then needs no copy.
+        if first.is_none() && rest.is_empty() {
+            first = Some(data.copy_to_bytes(data.remaining()));
+            continue;
+        }
+        if let Some(first) = first.take() {
+            rest.reserve(announced.max(first.len() + data.remaining()));
+            rest.extend_from_slice(&first);
+        }
+        while data.has_remaining() {
+            let chunk = data.chunk();
+            let length = chunk.len();
+            rest.extend_from_slice(chunk);
+            data.advance(length);
+        }
+    }
+    Some(first.unwrap_or_else(|| rest.freeze()))
+}
+
+fn check_type(headers: &HeaderMap) -> Result<(), ApiError> {
+    if let Some(encoding) = headers.get(CONTENT_ENCODING)
+        && encoding != "identity"
+    {
+        let problem = format!(
+            "the body's content encoding is {}",
+            encoding.to_str().unwrap_or("not readable")
+        );
+        return Err(ApiError::UnsupportedMediaType { problem });
+    }
+    let Some(kind) = headers.get(CONTENT_TYPE) else {
+        return Err(ApiError::UnsupportedMediaType {
+            problem: "the request has no content type".to_owned(),
+        });
+    };
+    let kind = kind.to_str().unwrap_or("not readable");
+    let essence = kind.split(';').next().unwrap_or("").trim();
+    if essence.eq_ignore_ascii_case("application/json") {
+        Ok(())
+    } else {
+        let problem = format!("the body's content type is {essence}");
+        Err(ApiError::UnsupportedMediaType { problem })
+    }
+}

@@ -1,0 +1,203 @@
+//! The URL space, and what holds for every request: its id, its limits' headers, its panics.
+
+use std::net::IpAddr;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_util::FutureExt;
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
+use http_body::Body;
+use sluice_core::ids::RequestId;
+use sluice_gateway::error::ChatError;
+use sluice_gateway::gateway::{Gateway, Presented, SignInFailure};
+use sluice_gateway::principal::Principal;
+use sluice_gateway::request::{RequestContext, fresh_id};
+
+use crate::body::ResponseBody;
+use crate::cors::Cors;
+use crate::error::ApiError;
+use crate::{rate, routes};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const SVC_API_KEY: HeaderName = HeaderName::from_static("svc-api-key");
+const TITLE: HeaderName = HeaderName::from_static("x-title");
+const REFERER: HeaderName = http::header::REFERER;
+/// The documented header has the name of the URL's own, spelled out.
+const HTTP_REFERER: HeaderName = HeaderName::from_static("http-referer");
+
+const ENDPOINTS: &str = "GET /api/v1/models, GET /api/v1/auth/token, GET /api/v1/health, \
+                         POST /api/v1/chat/completions";
+
+/// What the configuration says about HTTP.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Longest request body, in MiB.
+    pub request_body_limit_mib: usize,
+    /// Which browsers may ask.
+    pub cors: Cors,
+}
+
+/// The HTTP interface of one gateway.
+pub struct Api {
+    gateway: Arc<Gateway>,
+    settings: arc_swap::ArcSwap<Settings>,
+}
+
+impl Api {
+    /// The interface of `gateway`.
+    pub fn new(gateway: Arc<Gateway>, settings: Settings) -> Self {
+        Self { gateway, settings: arc_swap::ArcSwap::from_pointee(settings) }
+    }
+
+    /// Takes over new settings, for requests that begin from now on.
+    pub fn replace_settings(&self, settings: Settings) {
+        self.settings.store(Arc::new(settings));
+    }
+
+    pub(crate) fn gateway(&self) -> &Arc<Gateway> {
+        &self.gateway
+    }
+
+    pub(crate) fn settings(&self) -> arc_swap::Guard<Arc<Settings>> {
+        self.settings.load()
+    }
+
+    /// Answers one request that came from `remote`.
+    pub async fn respond<B: Body + Unpin>(
+        &self,
+        request: Request<B>,
+        remote: Option<IpAddr>,
+    ) -> Response<ResponseBody> {
+        match (request.method(), request.uri().path()) {
+            (&Method::GET | &Method::HEAD, "/livez") => return probe(true),
+            (&Method::GET | &Method::HEAD, "/readyz") => {
+                return probe(!self.gateway.is_draining() && self.gateway.journal_is_healthy());
+            }
+            _ => {}
+        }
+        let now = self.gateway.now();
+        let id = fresh_id("req_", now);
+        let origin = self.settings().cors.allowed(request.headers());
+        let preflight = origin.is_some() && Cors::is_preflight(request.method(), request.headers());
+        let mut response = if preflight {
+            let mut response = Response::new(ResponseBody::whole(Vec::new()));
+            *response.status_mut() = StatusCode::NO_CONTENT;
+            response
+        } else {
+            self.guarded(request, remote, &id).await
+        };
+        let headers = response.headers_mut();
+        if let Some(origin) = origin {
+            Cors::write_headers(origin, preflight, headers);
+        }
+        if let Ok(id) = HeaderValue::try_from(id) {
+            headers.insert(REQUEST_ID, id);
+        }
+        response
+    }
+
+    /// Signs in, routes, and turns errors and panics into responses.
+    async fn guarded<B: Body + Unpin>(
+        &self,
+        request: Request<B>,
+        remote: Option<IpAddr>,
+        id: &str,
+    ) -> Response<ResponseBody> {
+        let headers = request.headers();
+        let presented = Presented {
+            authorization: text(headers, &AUTHORIZATION),
+            svc_api_key: text(headers, &SVC_API_KEY),
+        };
+        let principal = match self.gateway.sign_in(presented, remote) {
+            Ok(principal) => principal,
+            Err(failure) => return refuse(&self.gateway, failure),
+        };
+        let context = RequestContext {
+            id: RequestId::from(id),
+            arrived_at: self.gateway.now(),
+            arrived: Instant::now(),
+            remote,
+            app_url: shortened(text(headers, &HTTP_REFERER).or(text(headers, &REFERER))),
+            app_title: shortened(text(headers, &TITLE)),
+        };
+        let routed = self.route(request, principal.clone(), context);
+        let outcome = AssertUnwindSafe(routed).catch_unwind().await.unwrap_or_else(|_| {
+            tracing::error!(request_id = id, "a request panicked");
+            Err(ApiError::Chat(ChatError::Internal))
+        });
+        let mut response = outcome.unwrap_or_else(|error| {
+            let (status, _, code) = error.wire();
+            tracing::debug!(request_id = id, status = status.as_u16(), code, "request refused");
+            error.into_response()
+        });
+        let rate = principal.subjects.rate(self.gateway.now());
+        rate::write_headers(&rate, response.headers_mut());
+        response
+    }
+
+    async fn route<B: Body + Unpin>(
+        &self,
+        request: Request<B>,
+        principal: Arc<Principal>,
+        context: RequestContext,
+    ) -> Result<Response<ResponseBody>, ApiError> {
+        let method = request.method();
+        match request.uri().path() {
+            "/api/v1/chat/completions" if method == Method::POST => {
+                routes::chat::create(self, principal, context, request).await
+            }
+            "/api/v1/models" if method == Method::GET => routes::models::list(self, &principal),
+            "/api/v1/auth/token" if method == Method::GET => {
+                routes::token::show(self, &principal)
+            }
+            "/api/v1/health" if method == Method::GET => routes::health::show(self),
+            "/api/v1/chat/completions" => Err(wrong_method("/api/v1/chat/completions", "POST", method)),
+            "/api/v1/models" => Err(wrong_method("/api/v1/models", "GET", method)),
+            "/api/v1/auth/token" => Err(wrong_method("/api/v1/auth/token", "GET", method)),
+            "/api/v1/health" => Err(wrong_method("/api/v1/health", "GET", method)),
+            path => Err(ApiError::NotFound {
+                method: method.to_string(),
+                path: path.chars().take(100).collect(),
+                endpoints: ENDPOINTS,
+            }),
+        }
+    }
+}
+
+fn wrong_method(path: &'static str, allowed: &'static str, method: &Method) -> ApiError {
+    ApiError::MethodNotAllowed { path, allowed, method: method.to_string() }
+}
+
+fn refuse(gateway: &Gateway, failure: SignInFailure) -> Response<ResponseBody> {
+    let error = match failure.exceeded {
+        Some(exceeded) => ApiError::Limited(exceeded),
+        None => ApiError::Unrecognised(failure.reason),
+    };
+    gateway.metrics().refused(if matches!(error, ApiError::Limited(_)) {
+        "rate_limit_exceeded"
+    } else {
+        "invalid_api_key"
+    });
+    let mut response = error.into_response();
+    rate::write_headers(&failure.rate, response.headers_mut());
+    response
+}
+
+fn probe(ok: bool) -> Response<ResponseBody> {
+    let mut response = Response::new(ResponseBody::whole(if ok { "ok\n" } else { "not ready\n" }));
+    if !ok {
+        *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    }
+    response
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// A header that a record keeps: its first 200 characters.
+fn shortened(text: Option<&str>) -> Option<String> {
+    text.filter(|text| !text.is_empty()).map(|text| text.chars().take(200).collect())
+}

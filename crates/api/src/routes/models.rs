@@ -1,0 +1,52 @@
+//! `GET /api/v1/models`
+
+use http::Response;
+use serde::Serialize;
+use sluice_gateway::principal::Principal;
+
+use crate::body::ResponseBody;
+use crate::error::ApiError;
+use crate::router::Api;
+use crate::routes::json;
+
+#[derive(Serialize)]
+struct List<'a> {
+    object: &'static str,
+    data: Vec<Entry<'a>>,
+}
+
+/// The four documented fields, and what clients such as OpenRouter's read beside them.
+#[derive(Serialize)]
+struct Entry<'a> {
+    id: &'a str,
+    object: &'static str,
+    created: u64,
+    owned_by: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context_length: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u32>,
+    /// The simulator's models say so wherever they appear.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    simulated: bool,
+}
+
+pub(crate) fn list(
+    api: &Api,
+    principal: &Principal,
+) -> Result<Response<ResponseBody>, ApiError> {
+    let models = api.gateway().models(principal);
+    let data = models
+        .iter()
+        .map(|model| Entry {
+            id: model.id.as_str(),
+            object: "model",
+            created: model.created,
+            owned_by: &model.owned_by,
+            context_length: model.context_window,
+            max_completion_tokens: model.output_limit,
+            simulated: model.simulated,
+        })
+        .collect();
+    Ok(json(serde_json::to_vec(&List { object: "list", data }).unwrap_or_default()))
+}

@@ -1,0 +1,292 @@
+//! Messages and their parts.
+
+use bytestring::ByteString;
+use serde_json::value::RawValue;
+use sluice_core::chat::{
+    CacheBreakpoint, Content, Message, Part, ReasoningBlock, Role, ToolCall,
+};
+use sluice_core::json::{JsonText, Member, RawJson};
+use sluice_core::wire::Str;
+use sluice_core::wire_object;
+
+use super::fields::{kind_of, missing, out_of_bounds, raw, text, wrong_type};
+use super::top::WireMessage;
+use crate::error::ApiError;
+
+wire_object! {
+    struct WirePart<'a> {
+        kind = "type": &'a RawValue,
+        text: &'a RawValue,
+        image_url: &'a RawValue,
+        cache_control: &'a RawValue,
+    }
+}
+
+wire_object! {
+    struct WireImage<'a> {
+        url: &'a RawValue,
+        detail: &'a RawValue,
+    }
+}
+
+wire_object! {
+    struct WireCall<'a> {
+        id: &'a RawValue,
+        kind = "type": &'a RawValue,
+        function: &'a RawValue,
+        cache_control: &'a RawValue,
+        extra_content: &'a RawValue,
+    }
+}
+
+wire_object! {
+    struct WireCalled<'a> {
+        name: &'a RawValue,
+        arguments: &'a RawValue,
+    }
+}
+
+const ROLES: &str = "one of \"system\", \"developer\", \"user\", \"assistant\", \"tool\"";
+const CONTENT: &str = "a string or an array of content parts";
+
+pub(super) fn message(
+    i: usize,
+    wire: &WireMessage<'_>,
+    body: &ByteString,
+) -> Result<Message, ApiError> {
+    let path = |name: &str| format!("messages[{i}].{name}");
+    let Some(role) = wire.role else { return Err(missing(path("role"), ROLES)) };
+    let role = role_of(role, &path("role"))?;
+    let content = content(i, role, wire, body)?;
+    let tool_call_id = match wire.tool_call_id {
+        Some(id) => Some(text(&path("tool_call_id"), id, body)?),
+        None if role == Role::Tool => {
+            return Err(missing(path("tool_call_id"), "the id of the call that this answers"));
+        }
+        None => None,
+    };
+    let name = wire.name.map(|name| text(&path("name"), name, body)).transpose()?;
+    Ok(Message {
+        role,
+        content,
+        name,
+        tool_calls: wire
+            .tool_calls
+            .map(|calls| tool_calls(&path("tool_calls"), calls, body))
+            .transpose()?
+            .unwrap_or_default(),
+        tool_call_id,
+        reasoning: reasoning(wire.reasoning_details),
+        cache_breakpoint: breakpoint(wire.cache_control),
+        extra: members(&wire.rest, body),
+    })
+}
+
+fn role_of(value: &RawValue, field: &str) -> Result<Role, ApiError> {
+    let literal = value.get();
+    let Some(word) = literal.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
+        return Err(wrong_type(field, value, ROLES));
+    };
+    if let Some(role) = Role::parse(word) {
+        return Ok(role);
+    }
+    let hint = match word {
+        "function" => format!("{ROLES} (results of functions have the role \"tool\")"),
+        _ => ROLES.to_owned(),
+    };
+    Err(out_of_bounds(field, literal, hint))
+}
+
+fn content(
+    i: usize,
+    role: Role,
+    wire: &WireMessage<'_>,
+    body: &ByteString,
+) -> Result<Content, ApiError> {
+    let field = || format!("messages[{i}].content");
+    let Some(value) = wire.content else {
+        // A turn that only calls functions says nothing; clients send `null` or leave it out.
+        return if role == Role::Assistant {
+            Ok(Content::None)
+        } else {
+            Err(missing(field(), CONTENT))
+        };
+    };
+    match value.get().as_bytes().first() {
+        Some(b'"') => Ok(Content::Text(JsonText::trusted_literal(body.slice_ref(value.get())))),
+        Some(b'[') => parts(&field(), value, body).map(Content::Parts),
+        _ => Err(wrong_type(&field(), value, CONTENT)),
+    }
+}
+
+fn parts(field: &str, value: &RawValue, body: &ByteString) -> Result<Vec<Part>, ApiError> {
+    let elements: Vec<&RawValue> = elements(field, value)?;
+    let mut parts = Vec::with_capacity(elements.len());
+    for (j, element) in elements.into_iter().enumerate() {
+        parts.push(part(&format!("{field}[{j}]"), element, body)?);
+    }
+    Ok(parts)
+}
+
+fn part(path: &str, element: &RawValue, body: &ByteString) -> Result<Part, ApiError> {
+    // Old clients write a text part as a bare string.
+    if element.get().starts_with('"') {
+        return Ok(Part::Text { text: text(path, element, body)?, cache_breakpoint: None });
+    }
+    let wire: WirePart<'_> = object(path, element)?;
+    let kind_field = || format!("{path}.type");
+    let Some(kind) = wire.kind else { return Err(missing(kind_field(), "a string")) };
+    let kind = text(&kind_field(), kind, body)?;
+    let cache_breakpoint = breakpoint(wire.cache_control);
+    match &*kind.decode() {
+        "text" => {
+            let field = format!("{path}.text");
+            let Some(value) = wire.text else { return Err(missing(field, "a string")) };
+            Ok(Part::Text { text: text(&field, value, body)?, cache_breakpoint })
+        }
+        "image_url" => {
+            let field = format!("{path}.image_url");
+            let Some(value) = wire.image_url else {
+                return Err(missing(field, "an object with a `url`"));
+            };
+            if value.get().starts_with('"') {
+                let url = text(&field, value, body)?;
+                return Ok(Part::Image { url, detail: None, cache_breakpoint });
+            }
+            let image: WireImage<'_> = object(&field, value)?;
+            let url_field = format!("{field}.url");
+            let Some(url) = image.url else {
+                return Err(missing(url_field, "an https: or data: URL"));
+            };
+            let url = text(&url_field, url, body)?;
+            let beginning: String = url.decode().chars().take(8).collect();
+            if !["https://", "http://", "data:"].iter().any(|scheme| beginning.starts_with(scheme))
+                && !"http://".starts_with(&beginning)
+            {
+                return Err(out_of_bounds(&url_field, &beginning, "an https: or data: URL"));
+            }
+            let detail = image
+                .detail
+                .map(|detail| text(&format!("{field}.detail"), detail, body))
+                .transpose()?;
+            Ok(Part::Image { url, detail, cache_breakpoint })
+        }
+        kind => Ok(Part::Other { kind: kind.into(), raw: raw(element, body) }),
+    }
+}
+
+fn tool_calls(
+    field: &str,
+    value: &RawValue,
+    body: &ByteString,
+) -> Result<Vec<ToolCall>, ApiError> {
+    let elements: Vec<&RawValue> = elements(field, value)?;
+    let mut calls = Vec::with_capacity(elements.len());
+    for (j, element) in elements.into_iter().enumerate() {
+        let path = format!("{field}[{j}]");
+        let wire: WireCall<'_> = object(&path, element)?;
+        let Some(id) = wire.id else { return Err(missing(format!("{path}.id"), "a string")) };
+        let function_field = format!("{path}.function");
+        let Some(function) = wire.function else {
+            return Err(missing(function_field, "an object with `name` and `arguments`"));
+        };
+        let called: WireCalled<'_> = object(&function_field, function)?;
+        let name_field = format!("{function_field}.name");
+        let Some(name) = called.name else { return Err(missing(name_field, "a string")) };
+        calls.push(ToolCall {
+            id: text(&format!("{path}.id"), id, body)?,
+            name: text(&name_field, name, body)?,
+            arguments: match called.arguments {
+                Some(arguments) => {
+                    text(&format!("{function_field}.arguments"), arguments, body)?
+                }
+                None => "".into(),
+            },
+            signature: signature(wire.extra_content),
+            cache_breakpoint: breakpoint(wire.cache_control),
+        });
+    }
+    Ok(calls)
+}
+
+fn elements<'a>(field: &str, value: &'a RawValue) -> Result<Vec<&'a RawValue>, ApiError> {
+    serde_json::from_str(value.get()).map_err(|_| wrong_type(field, value, "an array"))
+}
+
+fn object<'a, T: serde::Deserialize<'a>>(
+    field: &str,
+    value: &'a RawValue,
+) -> Result<T, ApiError> {
+    serde_json::from_str(value.get()).map_err(|error| {
+        if kind_of(value) == "an object" {
+            ApiError::InvalidJson { problem: format!("`{field}`: {error}") }
+        } else {
+            wrong_type(field, value, "an object")
+        }
+    })
+}
+
+/// `cache_control: {"type": "ephemeral", "ttl"?}`, as Anthropic's clients write it.
+pub(super) fn breakpoint(value: Option<&RawValue>) -> Option<CacheBreakpoint> {
+    #[derive(serde::Deserialize)]
+    struct CacheControl {
+        ttl: Option<String>,
+    }
+    let control: CacheControl = serde_json::from_str(value?.get()).ok()?;
+    Some(CacheBreakpoint { ttl: control.ttl.map(ByteString::from) })
+}
+
+/// Thoughts that a client gives back, as OpenRouter writes them in `reasoning_details`. Pieces of
+/// one streamed thought come one after the other and end with its signature.
+fn reasoning(value: Option<&RawValue>) -> Vec<ReasoningBlock> {
+    #[derive(serde::Deserialize)]
+    struct Entry {
+        #[serde(rename = "type")]
+        kind: String,
+        text: Option<String>,
+        signature: Option<String>,
+        data: Option<String>,
+    }
+    let entries: Vec<Entry> =
+        value.and_then(|value| serde_json::from_str(value.get()).ok()).unwrap_or_default();
+    let mut blocks = Vec::new();
+    let mut thought = String::new();
+    for entry in entries {
+        match (entry.kind.as_str(), entry.data) {
+            ("reasoning.text", _) => {
+                thought.push_str(entry.text.as_deref().unwrap_or(""));
+                if let Some(signature) = entry.signature {
+                    blocks.push(ReasoningBlock::Text {
+                        text: std::mem::take(&mut thought).into(),
+                        signature: Some(signature.into()),
+                    });
+                }
+            }
+            ("reasoning.encrypted", Some(data)) => {
+                blocks.push(ReasoningBlock::Redacted { data: data.into() });
+            }
+            _ => {}
+        }
+    }
+    if !thought.is_empty() {
+        blocks.push(ReasoningBlock::Text { text: thought.into(), signature: None });
+    }
+    blocks
+}
+
+/// `extra_content.google.thought_signature`, as Gemini's own OpenAI endpoint writes it.
+fn signature(value: Option<&RawValue>) -> Option<JsonText> {
+    let extra: serde_json::Value = serde_json::from_str(value?.get()).ok()?;
+    let signature = extra.get("google")?.get("thought_signature")?.as_str()?;
+    Some(JsonText::plain(signature))
+}
+
+/// Members without a name of ours.
+pub(super) fn members(rest: &[(Str<'_>, &RawValue)], body: &ByteString) -> Vec<Member> {
+    rest.iter()
+        .map(|(name, value)| Member {
+            name: ByteString::from(&**name),
+            value: RawJson::trusted(body.slice_ref(value.get())),
+        })
+        .collect()
+}

@@ -1,0 +1,3 @@
+//! Client dialects: one folder each.
+
+pub mod chat;

@@ -1,0 +1,387 @@
+//! What a request used and cost: metered while it runs, written down once when it ends.
+//!
+//! A [`Meter`] lives as long as its request. Finishing it or dropping it (the caller hung up)
+//! writes one journal entry, settles the limits and counts the metrics, exactly once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sluice_core::answer::ChatAnswer;
+use sluice_core::clock::{Clock, UnixMillis};
+use sluice_core::event::Delta;
+use sluice_core::ids::{ModelId, ProviderId};
+use sluice_core::json::JsonText;
+use sluice_core::money::PicoUsd;
+use sluice_core::outcome::Outcome;
+use sluice_core::policy::EffectivePolicy;
+use sluice_core::region::Region;
+use sluice_core::usage::{Usage, UsageSource};
+use sluice_storage::{AuditEntry, HOUR_SECONDS, Journal, JournalEntry, UsageRecord, UsageSum};
+
+use crate::estimate::{COUNTED_BYTES, Estimate, Ratio, count_tokens};
+use crate::limits::Permit;
+use crate::metrics::{Ended, Metrics};
+use crate::plan::Candidate;
+use crate::principal::Principal;
+use crate::request::{RequestContext, fresh_id};
+
+/// Where a request's end is written down.
+pub struct Accounting {
+    /// What outlives a crash.
+    pub journal: Arc<Journal>,
+    /// What tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// What Prometheus can ask.
+    pub metrics: Arc<Metrics>,
+}
+
+/// What the caller is told of a finished request.
+#[derive(Debug, Clone)]
+pub struct Receipt {
+    /// The model that answered.
+    pub model: ModelId,
+    /// What it used.
+    pub usage: Usage,
+    /// What it cost; `None` where the price is unknown.
+    pub cost: Option<PicoUsd>,
+    /// What held for the request.
+    pub policy: EffectivePolicy,
+    /// Where it was processed; `None` where the provider's region is not configured.
+    pub region: Option<Region>,
+    /// The audit entry; empty where there is none.
+    pub audit_id: String,
+}
+
+/// What is known of a request when it is admitted.
+pub struct Admitted {
+    /// Who asks.
+    pub principal: Arc<Principal>,
+    /// What is known beside the body.
+    pub context: RequestContext,
+    /// What holds for the request.
+    pub policy: EffectivePolicy,
+    /// What it may use.
+    pub permit: Permit,
+    /// What it will probably use.
+    pub estimate: Estimate,
+    /// What learns from what it really used.
+    pub ratio: Arc<Ratio>,
+    /// The model that was asked for.
+    pub model_asked: String,
+    /// Whether the answer is streamed.
+    pub stream: bool,
+}
+
+/// Meters one request.
+pub struct Meter(Option<Box<Running>>);
+
+struct Running {
+    accounting: Arc<Accounting>,
+    admitted: Admitted,
+    audit_id: Option<String>,
+    attempts: u32,
+    /// Whom the request was sent to last; cleared when that attempt failed without an answer.
+    served: Option<Served>,
+    usage: Option<Usage>,
+    time_to_first_token: Option<Duration>,
+    /// The answer's text so far, for counting it when nobody else does. Held in memory only.
+    text: String,
+    text_bytes: usize,
+}
+
+struct Served {
+    candidate: Candidate,
+    waiting: bool,
+}
+
+impl Meter {
+    /// Begins to meter an admitted request.
+    pub fn new(accounting: Arc<Accounting>, admitted: Admitted) -> Self {
+        accounting.metrics.in_flight.inc();
+        let audit_id =
+            admitted.policy.audit.then(|| fresh_id("aud_", admitted.context.arrived_at));
+        Self(Some(Box::new(Running {
+            accounting,
+            admitted,
+            audit_id,
+            attempts: 0,
+            served: None,
+            usage: None,
+            time_to_first_token: None,
+            text: String::new(),
+            text_bytes: 0,
+        })))
+    }
+
+    /// The request is about to be sent to `candidate`.
+    pub fn attempt(&mut self, candidate: &Candidate) {
+        if let Some(running) = &mut self.0 {
+            running.attempts += 1;
+            running.served = Some(Served { candidate: candidate.clone(), waiting: true });
+        }
+    }
+
+    /// The attempt failed before anything was generated: nothing of it is billed.
+    pub fn attempt_failed(&mut self) {
+        if let Some(served) = self.0.as_mut().and_then(|running| running.served.as_mut()) {
+            served.waiting = false;
+        }
+    }
+
+    /// The answer said something.
+    pub fn note(&mut self, delta: &Delta) {
+        let Some(running) = &mut self.0 else { return };
+        if !delta.says_something() {
+            return;
+        }
+        if running.time_to_first_token.is_none() {
+            running.time_to_first_token = Some(running.admitted.context.arrived.elapsed());
+        }
+        for text in [&delta.content, &delta.reasoning, &delta.refusal].into_iter().flatten() {
+            running.note_text(text);
+        }
+        for call in &delta.tool_calls {
+            for text in [&call.name, &call.arguments].into_iter().flatten() {
+                running.note_text(text);
+            }
+        }
+    }
+
+    /// The whole answer is there.
+    pub fn note_whole(&mut self, answer: &ChatAnswer) {
+        let Some(running) = &mut self.0 else { return };
+        running.usage = answer.usage;
+        if answer.usage.is_some() {
+            return;
+        }
+        for message in answer.choices.iter().map(|choice| &choice.message) {
+            for text in [&message.content, &message.reasoning].into_iter().flatten() {
+                running.note_text(text);
+            }
+            for call in &message.tool_calls {
+                running.note_text(&call.name);
+                running.note_text(&call.arguments);
+            }
+        }
+    }
+
+    /// The provider counted. A later figure replaces an earlier one.
+    pub fn usage(&mut self, usage: Usage) {
+        if let Some(running) = &mut self.0 {
+            running.usage = Some(usage);
+        }
+    }
+
+    /// The current time.
+    pub(crate) fn now(&self) -> UnixMillis {
+        self.0.as_ref().map(|running| running.accounting.clock.now()).unwrap_or_default()
+    }
+
+    /// The request never was sent: it leaves no record and counts against no limit.
+    pub fn discard(mut self) {
+        if let Some(running) = self.0.take() {
+            running.accounting.metrics.in_flight.dec();
+            running.admitted.permit.cancel();
+        }
+    }
+
+    /// Writes down how the request ended. `None` only where it was never sent to anybody.
+    pub fn finish(mut self, outcome: Outcome) -> Option<Receipt> {
+        self.0.take().and_then(|running| running.finish(outcome))
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        if let Some(running) = self.0.take() {
+            running.finish(Outcome::Cancelled);
+        }
+    }
+}
+
+impl Running {
+    fn note_text(&mut self, text: &JsonText) {
+        self.text_bytes += text.size();
+        if self.text.len() < COUNTED_BYTES {
+            self.text.push_str(&text.decode());
+        }
+    }
+
+    /// The tokens of the request, and whether somebody else than Sluice counted them.
+    fn settle_usage(&self, outcome: Outcome) -> (Usage, UsageSource) {
+        let generated = || count_tokens(&self.text, self.text_bytes.max(self.text.len()));
+        match self.usage {
+            Some(usage) if outcome == Outcome::Completed => (usage, UsageSource::Measured),
+            // Some providers count the prompt first; what was generated then has to be counted.
+            Some(usage) => {
+                let output = usage.output.max(generated().saturating_sub(usage.reasoning));
+                (Usage { output, ..usage }, UsageSource::Estimated)
+            }
+            None => {
+                let waiting = self.served.as_ref().is_some_and(|served| served.waiting);
+                let began = outcome == Outcome::Completed
+                    || !self.text.is_empty()
+                    || (outcome == Outcome::Cancelled && waiting);
+                let usage = if began {
+                    Usage {
+                        uncached_input: self.admitted.estimate.prompt_tokens,
+                        output: generated(),
+                        ..Usage::default()
+                    }
+                } else {
+                    Usage::default()
+                };
+                (usage, UsageSource::Estimated)
+            }
+        }
+    }
+
+    fn finish(self, outcome: Outcome) -> Option<Receipt> {
+        let accounting = self.accounting.clone();
+        let now = accounting.clock.now();
+        let (usage, usage_source) = self.settle_usage(outcome);
+        if usage_source == UsageSource::Measured {
+            self.admitted.ratio.learn(&self.admitted.estimate, usage.prompt_tokens());
+        }
+        let candidate = self.served.as_ref().map(|served| &served.candidate);
+        let price = candidate.and_then(|candidate| candidate.model.price.as_ref());
+        let cost = price.map(|price| price.cost(&usage));
+        let duration = self.admitted.context.arrived.elapsed();
+        accounting.metrics.ended(&Ended {
+            model: candidate.map_or("none", |candidate| candidate.model.id.as_str()),
+            provider: candidate.map_or("none", |c| c.target.endpoint.id.as_str()),
+            outcome,
+            usage,
+            cost,
+            duration,
+            time_to_first_token: self.time_to_first_token,
+        });
+        accounting.metrics.in_flight.dec();
+        let facts = Facts { outcome, usage, usage_source, cost, duration };
+        self.write_down(&facts);
+        let receipt = candidate.map(|candidate| Receipt {
+            model: candidate.model.id.clone(),
+            usage,
+            cost,
+            policy: self.admitted.policy,
+            region: candidate.region,
+            audit_id: self.audit_id.clone().unwrap_or_default(),
+        });
+        self.admitted.permit.settle(usage.total_tokens(), now);
+        receipt
+    }
+
+    /// One journal write: the usage record or sum, and the audit entry where one is wanted.
+    fn write_down(&self, facts: &Facts) {
+        let record = if self.admitted.policy.retention.is_zero() {
+            JournalEntry::Sum(self.sum(facts))
+        } else {
+            JournalEntry::Usage(Box::new(self.record(facts)))
+        };
+        let written = match &self.audit_id {
+            None => self.accounting.journal.append(&[record]),
+            Some(audit_id) => {
+                let audit = JournalEntry::Audit(Box::new(self.audit(audit_id, facts)));
+                self.accounting.journal.append(&[record, audit])
+            }
+        };
+        if let Err(error) = written {
+            tracing::error!(%error, "the journal cannot be written; entries wait in memory");
+        }
+        if !self.admitted.policy.retention.is_zero() {
+            tracing::debug!(
+                request_id = %self.admitted.context.id,
+                model = self.served.as_ref().map(|s| s.candidate.model.id.as_str()),
+                provider = self.served.as_ref().map(|s| s.candidate.target.endpoint.id.as_str()),
+                outcome = facts.outcome.as_str(),
+                attempts = self.attempts,
+                duration_ms = millis(facts.duration),
+                "request ended"
+            );
+        }
+    }
+
+    fn record(&self, facts: &Facts) -> UsageRecord {
+        let Admitted { principal, context, policy, model_asked, stream, .. } = &self.admitted;
+        let candidate = self.served.as_ref().map(|served| &served.candidate);
+        let model = candidate.map(|candidate| &candidate.model);
+        UsageRecord {
+            request_id: context.id.clone(),
+            key_id: principal.key.id.clone(),
+            account_id: principal.account.id.clone(),
+            started_at: context.arrived_at,
+            app_url: context.app_url.clone(),
+            app_title: context.app_title.clone(),
+            model_asked: model_asked.clone(),
+            model: model.map(|model| model.id.clone()),
+            provider: candidate.map(|candidate| candidate.target.endpoint.id.clone()),
+            region: candidate.and_then(|candidate| candidate.region),
+            level: policy.level,
+            stream: *stream,
+            usage: facts.usage,
+            usage_source: facts.usage_source,
+            cost: facts.cost,
+            price_version: model
+                .and_then(|model| model.price.as_ref())
+                .map(|price| price.version.clone()),
+            time_to_first_token_ms: self.time_to_first_token.map(millis),
+            duration_ms: millis(facts.duration),
+            outcome: facts.outcome,
+            attempts: self.attempts,
+            audit_id: self.audit_id.clone(),
+            simulated: model.is_some_and(|model| model.simulated),
+        }
+    }
+
+    fn sum(&self, facts: &Facts) -> UsageSum {
+        let at = self.admitted.context.arrived_at.seconds();
+        UsageSum {
+            key_id: self.admitted.principal.key.id.clone(),
+            account_id: self.admitted.principal.account.id.clone(),
+            hour: at - at % HOUR_SECONDS,
+            requests: 1,
+            usage: facts.usage,
+            cost: facts.cost,
+        }
+    }
+
+    fn audit(&self, audit_id: &str, facts: &Facts) -> AuditEntry {
+        let Admitted { principal, context, policy, model_asked, .. } = &self.admitted;
+        let candidate = self.served.as_ref().map(|served| &served.candidate);
+        let provider: Option<ProviderId> =
+            candidate.map(|candidate| candidate.target.endpoint.id.clone());
+        let entry = AuditEntry {
+            audit_id: audit_id.to_owned(),
+            at: context.arrived_at,
+            request_id: Some(context.id.clone()),
+            key_id: principal.key.id.clone(),
+            account_id: principal.account.id.clone(),
+            remote_addr: context.remote.map(|address| address.to_string()),
+            app: context.app_title.clone().or_else(|| context.app_url.clone()),
+            model_asked: model_asked.clone(),
+            model: candidate.map(|candidate| candidate.model.id.clone()),
+            provider,
+            region: candidate.and_then(|candidate| candidate.region),
+            level: policy.level,
+            findings: Vec::new(),
+            usage: Some(facts.usage),
+            cost: facts.cost,
+            outcome: facts.outcome,
+            zero_retention: policy.retention.is_zero(),
+        };
+        if policy.retention.is_zero() { entry.for_zero_retention() } else { entry }
+    }
+}
+
+/// How a request ended.
+struct Facts {
+    outcome: Outcome,
+    usage: Usage,
+    usage_source: UsageSource,
+    cost: Option<PicoUsd>,
+    duration: Duration,
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

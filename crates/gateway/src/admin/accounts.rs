@@ -1,0 +1,125 @@
+//! Accounts: made, listed, given another tier.
+
+use sluice_core::key::AccountTier;
+use sluice_core::level::SecurityLevel;
+use sluice_core::region::Region;
+use sluice_storage::{AccountRecord, StorageError};
+
+use crate::admin::{Admin, AdminError, checked_name};
+use crate::service_key::random_name;
+
+/// The account that keys belong to when nobody says.
+const DEFAULT_NAME: &str = "default";
+
+/// The account to make.
+#[derive(Debug, Clone)]
+pub struct NewAccount {
+    /// Its name, which no other account may have.
+    pub name: String,
+    /// Sets limits for all its keys together, and its model suite.
+    pub tier: AccountTier,
+    /// Requests an hour; `None`: the tier's.
+    pub requests_per_hour: Option<u64>,
+    /// Tokens a day; `None`: the tier's.
+    pub tokens_per_day: Option<u64>,
+    /// Requests at once; `None`: the tier's.
+    pub concurrent_requests: Option<u64>,
+    /// Where its requests are processed when neither request nor key says.
+    pub region: Option<Region>,
+    /// The mildest level that its requests may have.
+    pub minimum_level: SecurityLevel,
+    /// Whether nothing about its requests is stored.
+    pub zero_retention: bool,
+    /// Whether each of its requests leaves an audit entry.
+    pub audit: bool,
+}
+
+impl NewAccount {
+    /// An account with everything as the tier has it.
+    pub fn named(name: &str, tier: AccountTier) -> Self {
+        Self {
+            name: name.to_owned(),
+            tier,
+            requests_per_hour: None,
+            tokens_per_day: None,
+            concurrent_requests: None,
+            region: None,
+            minimum_level: SecurityLevel::Standard,
+            zero_retention: false,
+            audit: false,
+        }
+    }
+}
+
+impl Admin<'_> {
+    /// Makes an account.
+    pub async fn create_account(&self, wish: NewAccount) -> Result<AccountRecord, AdminError> {
+        for (limit, value) in [
+            ("requests_per_hour", wish.requests_per_hour),
+            ("tokens_per_day", wish.tokens_per_day),
+            ("concurrent_requests", wish.concurrent_requests),
+        ] {
+            if value == Some(0) {
+                return Err(AdminError::ZeroLimit { limit });
+            }
+        }
+        let account = AccountRecord {
+            id: format!("acc_{}", random_name(16)?).into(),
+            name: checked_name(&wish.name)?,
+            tier: wish.tier,
+            created_at: self.now,
+            requests_per_hour: wish.requests_per_hour,
+            tokens_per_day: wish.tokens_per_day,
+            concurrent_requests: wish.concurrent_requests,
+            region: wish.region,
+            minimum_level: wish.minimum_level,
+            zero_retention: wish.zero_retention,
+            audit: wish.audit,
+        };
+        self.store.insert_account(&account).await?;
+        Ok(account)
+    }
+
+    /// The default account; makes it, with the highest tier, where there is none.
+    pub async fn default_account(&self) -> Result<AccountRecord, AdminError> {
+        if let Some(account) = self.account_if_any(DEFAULT_NAME).await? {
+            return Ok(account);
+        }
+        match self.create_account(NewAccount::named(DEFAULT_NAME, AccountTier::Highest)).await {
+            // Another process was faster.
+            Err(AdminError::Storage(StorageError::Exists { .. })) => {
+                self.account(DEFAULT_NAME).await
+            }
+            made => made,
+        }
+    }
+
+    /// All accounts, in the order of their creation.
+    pub async fn accounts(&self) -> Result<Vec<AccountRecord>, AdminError> {
+        Ok(self.store.accounts().await?)
+    }
+
+    /// The account with this id or name.
+    pub async fn account(&self, id_or_name: &str) -> Result<AccountRecord, AdminError> {
+        self.account_if_any(id_or_name)
+            .await?
+            .ok_or_else(|| AdminError::NoSuchAccount(id_or_name.to_owned()))
+    }
+
+    async fn account_if_any(&self, id_or_name: &str) -> Result<Option<AccountRecord>, AdminError> {
+        let accounts = self.store.accounts().await?;
+        let fits = |it: &AccountRecord| it.id.as_str() == id_or_name || it.name == id_or_name;
+        Ok(accounts.into_iter().find(fits))
+    }
+
+    /// Gives an account another tier and returns it.
+    pub async fn set_account_tier(
+        &self,
+        id_or_name: &str,
+        tier: AccountTier,
+    ) -> Result<AccountRecord, AdminError> {
+        let account = self.account(id_or_name).await?;
+        self.store.set_account_tier(&account.id, tier).await?;
+        Ok(AccountRecord { tier, ..account })
+    }
+}

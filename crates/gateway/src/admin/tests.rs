@@ -1,0 +1,206 @@
+//! What administration promises, against a real database.
+
+use std::time::Duration;
+
+use sluice_core::clock::UnixMillis;
+use sluice_core::key::{AccountTier, KeyClass, MaxTokensBound};
+use sluice_core::region::Region;
+use sluice_routing::catalog::Catalog;
+use sluice_storage::{MasterKey, Store};
+
+use super::*;
+use crate::service_key::ServiceKey;
+
+/// 2026-11-21, 09:30 in UTC.
+const NOW: UnixMillis = UnixMillis(1_795_253_400_000);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+struct House {
+    _dir: tempfile::TempDir,
+    store: Store,
+    master_key: MasterKey,
+}
+
+impl House {
+    async fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let master_key = MasterKey::load_or_create(dir.path()).unwrap();
+        Self { _dir: dir, store, master_key }
+    }
+
+    fn at(&self, now: UnixMillis) -> Admin<'_> {
+        Admin { store: &self.store, master_key: &self.master_key, now }
+    }
+}
+
+fn wish() -> NewKey {
+    NewKey::named("ci", KeyClass::Production)
+}
+
+#[tokio::test]
+async fn a_new_key_belongs_to_the_default_account_and_only_its_hash_is_kept() {
+    let house = House::new().await;
+    let admin = house.at(NOW);
+    let created = admin.create_key(wish(), None).await.unwrap();
+    let account = admin.default_account().await.unwrap();
+    assert_eq!((account.tier, account.name.as_str()), (AccountTier::Highest, "default"));
+    assert_eq!(admin.accounts().await.unwrap().len(), 1, "made once");
+    assert_eq!(created.record.account_id, account.id);
+
+    let kept = admin.keys().await.unwrap().remove(0);
+    assert_eq!(kept, created.record);
+    assert_eq!(kept.hash, house.master_key.key_hasher().hash(created.key.expose()));
+    let everything = std::fs::read_dir(house.store.data_dir()).unwrap();
+    for file in everything.map(|item| item.unwrap().path()).filter(|path| path.is_file()) {
+        let bytes = std::fs::read(&file).unwrap();
+        let secret = &created.key.expose().as_bytes()[12..];
+        assert!(!bytes.windows(secret.len()).any(|it| it == secret), "{}", file.display());
+    }
+}
+
+#[tokio::test]
+async fn wishes_that_make_no_sense_are_refused_with_the_fix() {
+    let house = House::new().await;
+    let admin = house.at(NOW);
+    let cases = [
+        (NewKey { name: "  ".to_owned(), ..wish() }, "1 to 100 characters"),
+        (NewKey { name: "a\nb".to_owned(), ..wish() }, "line breaks"),
+        (NewKey { expires_at: Some(NOW), ..wish() }, "not in the future"),
+        (NewKey { requests_per_hour: Some(0), ..wish() }, "requests_per_hour is 0"),
+        (NewKey { tokens_per_day: Some(0), ..wish() }, "tokens_per_day is 0"),
+        (NewKey { models: Some(vec![]), ..wish() }, "list of models is empty"),
+        (NewKey { models: Some(vec!["gpt-9".to_owned()]), ..wish() }, "no model \"gpt-9\""),
+        (NewKey { regions: Some(vec![]), ..wish() }, "list of regions is empty"),
+        (
+            NewKey {
+                regions: Some(vec![Region::UsEast, Region::UsWest]),
+                region: Some(Region::EuWest),
+                ..wish()
+            },
+            "eu-west is not among the allowed regions us-east, us-west",
+        ),
+        (NewKey { account: Some("nobody".to_owned()), ..wish() }, "no account \"nobody\""),
+    ];
+    for (wish, message) in cases {
+        let error = admin.create_key(wish, Some(&Catalog::default())).await.unwrap_err();
+        assert!(error.to_string().contains(message), "{error}");
+    }
+    assert!(admin.keys().await.unwrap().is_empty());
+    let mut unknown = wish();
+    unknown.models = Some(vec!["gpt-9".to_owned()]);
+    admin.create_key(unknown, None).await.expect("nobody can say without a catalogue");
+}
+
+#[tokio::test]
+async fn a_key_is_found_by_id_first_characters_and_by_itself() {
+    let house = House::new().await;
+    let admin = house.at(NOW);
+    let first = admin.create_key(wish(), None).await.unwrap();
+    let second = admin.create_key(wish(), None).await.unwrap();
+    let shown = format!("{}…", first.record.prefix);
+    for text in [first.record.id.as_str(), &first.record.prefix, &shown, first.key.expose()] {
+        assert_eq!(admin.key(text).await.unwrap(), first.record, "{text}");
+    }
+    let stranger = ServiceKey::generate().unwrap();
+    for text in ["", "svc_ent_", "key_", stranger.expose(), "svc_ent_-"] {
+        let error = admin.key(text).await.unwrap_err();
+        assert!(matches!(error, AdminError::NoSuchKey), "{text}: {error}");
+    }
+
+    // Nobody can make two keys begin alike, so their records are made to.
+    let mut twin = second.record.clone();
+    twin.id = "key_twin".into();
+    twin.hash = house.master_key.key_hasher().hash("twin");
+    house.store.insert_key(&twin).await.unwrap();
+    let error = admin.key(&twin.prefix).await.unwrap_err().to_string();
+    assert!(error.contains("2 keys fit") && error.contains("key_twin"), "{error}");
+}
+
+#[tokio::test]
+async fn a_rotated_key_keeps_its_settings_and_the_old_one_its_grace() {
+    let house = House::new().await;
+    let wish = NewKey {
+        models: Some(vec!["m".to_owned()]),
+        max_tokens: MaxTokensBound::Model,
+        owner: Some("the team".to_owned()),
+        expires_at: Some(NOW.plus(90 * DAY)),
+        ..wish()
+    };
+    let created = house.at(NOW).create_key(wish, None).await.unwrap();
+    let later = NOW.plus(80 * DAY);
+    let admin = house.at(later);
+    let rotation = admin.rotate_key(created.record.id.as_str(), DEFAULT_GRACE).await.unwrap();
+
+    let (old, new) = (created.record, rotation.new.record);
+    assert_ne!(rotation.new.key, created.key);
+    assert_eq!(
+        (&new.name, new.class, &new.models, new.max_tokens, &new.owner),
+        (&old.name, old.class, &old.models, old.max_tokens, &old.owner)
+    );
+    assert_eq!(new.expires_at, Some(later.plus(90 * DAY)), "lives as long as the old one");
+    let old = admin.key(old.id.as_str()).await.unwrap();
+    assert_eq!(old.replaced_by, Some(new.id.clone()));
+    assert_eq!(old.expires_at, Some(later.plus(DAY)));
+
+    let error = admin.rotate_key(old.id.as_str(), DAY).await.unwrap_err().to_string();
+    assert!(error.contains(new.id.as_str()), "{error}");
+    // A grace beyond the old key's own end does not lengthen its life.
+    let third = admin.rotate_key(new.id.as_str(), 1000 * DAY).await.unwrap();
+    assert_eq!(Some(third.old_expires_at), new.expires_at);
+}
+
+#[tokio::test]
+async fn what_no_longer_works_is_not_rotated() {
+    let house = House::new().await;
+    let expiring = NewKey { expires_at: Some(NOW.plus(DAY)), ..wish() };
+    let expired = house.at(NOW).create_key(expiring, None).await.unwrap().record;
+    let revoked = house.at(NOW).create_key(wish(), None).await.unwrap().record;
+    let admin = house.at(NOW.plus(2 * DAY));
+    admin.revoke_key(revoked.id.as_str()).await.unwrap();
+    for (id, state) in [(expired.id, "has expired"), (revoked.id, "was revoked")] {
+        let error = admin.rotate_key(id.as_str(), DAY).await.unwrap_err().to_string();
+        assert!(error.contains(state), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn revoking_twice_says_so_and_changes_nothing() {
+    let house = House::new().await;
+    let key = house.at(NOW).create_key(wish(), None).await.unwrap().record;
+    let first = house.at(NOW.plus(DAY)).revoke_key(key.id.as_str()).await.unwrap();
+    assert!(!first.already);
+    let second = house.at(NOW.plus(2 * DAY)).revoke_key(key.id.as_str()).await.unwrap();
+    assert!(second.already);
+    assert_eq!(second.record.revoked_at, Some(NOW.plus(DAY)));
+}
+
+#[tokio::test]
+async fn every_change_is_announced() {
+    let house = House::new().await;
+    let admin = house.at(NOW);
+    let mut versions = vec![house.store.change_version().await.unwrap()];
+    let key = admin.create_key(wish(), None).await.unwrap().record;
+    versions.push(house.store.change_version().await.unwrap());
+    admin.set_account_tier("default", AccountTier::Lowest).await.unwrap();
+    versions.push(house.store.change_version().await.unwrap());
+    let new = admin.rotate_key(key.id.as_str(), DAY).await.unwrap().new.record;
+    versions.push(house.store.change_version().await.unwrap());
+    admin.revoke_key(new.id.as_str()).await.unwrap();
+    versions.push(house.store.change_version().await.unwrap());
+    assert!(versions.is_sorted_by(|a, b| a < b), "{versions:?}");
+}
+
+#[tokio::test]
+async fn accounts_are_made_once_and_change_tier() {
+    let house = House::new().await;
+    let admin = house.at(NOW);
+    let made =
+        admin.create_account(NewAccount::named(" Team ", AccountTier::Lowest)).await.unwrap();
+    assert_eq!(made.name, "Team");
+    let error = admin.create_account(NewAccount::named("Team", AccountTier::Lowest)).await;
+    assert!(error.unwrap_err().to_string().contains("already an account of this name"));
+    let changed = admin.set_account_tier(made.id.as_str(), AccountTier::Middle).await.unwrap();
+    assert_eq!(admin.account("Team").await.unwrap(), changed);
+    admin.set_account_tier("nobody", AccountTier::Middle).await.unwrap_err();
+}

@@ -1,0 +1,292 @@
+//! Calls providers, one after the other, within one time budget.
+//!
+//! Another provider is asked only before the first content has come: afterwards the caller has
+//! seen a part of an answer that nobody else could continue.
+
+use std::future::{Future, poll_fn};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use sluice_core::answer::ChatAnswer;
+use sluice_core::chat::ChatRequest;
+use sluice_core::event::StreamEvent;
+use sluice_core::outcome::Outcome;
+use sluice_providers::adapter::DecodeError;
+use sluice_providers::call::{self, EventStream, ReadError};
+use sluice_providers::error::{ProviderError, ProviderErrorKind, Unsupported};
+use sluice_providers::upstream::{TransportError, UpstreamBody};
+use tokio::time::{Instant, timeout_at};
+
+use crate::accounting::{Accounting, Meter};
+use crate::error::ChatError;
+use crate::plan::Candidate;
+use crate::snapshot::Timeouts;
+
+/// When a rate-limited provider that does not say so is worth asking again.
+const USUAL_RETRY: Duration = Duration::from_secs(5);
+/// Longest wait for the body of an error.
+const ERROR_BODY_WAIT: Duration = Duration::from_secs(5);
+
+/// A request on its way to a provider.
+pub(crate) struct Dispatch<'a> {
+    pub(crate) chat: &'a ChatRequest,
+    pub(crate) candidates: &'a [Candidate],
+    pub(crate) timeouts: Timeouts,
+    pub(crate) accounting: &'a Accounting,
+    /// When the whole request has to be over.
+    pub(crate) deadline: Instant,
+}
+
+/// A failure, and how it is recorded.
+pub(crate) struct Failure {
+    pub(crate) error: ChatError,
+    pub(crate) outcome: Outcome,
+    /// Nothing was sent to anybody.
+    pub(crate) unsent: bool,
+}
+
+/// A stream whose first content has come (or that is already over).
+pub(crate) struct OpenStream {
+    pub(crate) events: EventStream,
+    /// What has come so far.
+    pub(crate) first: Vec<StreamEvent>,
+}
+
+impl Dispatch<'_> {
+    /// A whole answer from the first candidate that gives one.
+    pub(crate) async fn whole(&self, meter: &mut Meter) -> Result<ChatAnswer, Failure> {
+        let (_, answer) = self
+            .first_to_answer(meter, async |candidate, response| {
+            let body = call::read_whole(response.into_body(), call::LONGEST_ANSWER).await?;
+            candidate.target.endpoint.adapter.decode(body).map_err(|error| match error {
+                DecodeError::Malformed(error) => ReadError::Malformed(error),
+                DecodeError::Provider(error) => ReadError::Provider(error),
+            })
+        })
+        .await?;
+        Ok(answer)
+    }
+
+    /// A stream from the first candidate whose first content comes.
+    pub(crate) async fn stream(
+        &self,
+        meter: &mut Meter,
+    ) -> Result<(&Candidate, OpenStream), Failure> {
+        self.first_to_answer(meter, async |candidate, response| {
+            let mut events = EventStream::open(response, &*candidate.target.endpoint.adapter)?;
+            let mut first = Vec::new();
+            while !first.iter().any(has_content) {
+                if !poll_fn(|cx| events.poll_events(cx, &mut first)).await? {
+                    break;
+                }
+            }
+            if first.iter().any(has_content) {
+                Ok(OpenStream { events, first })
+            } else {
+                let problem = "the stream ended before it said anything".to_owned();
+                Err(TransportError::Lost(problem).into())
+            }
+        })
+        .await
+    }
+
+    async fn first_to_answer<T>(
+        &self,
+        meter: &mut Meter,
+        read: impl AsyncFn(&Candidate, Response<UpstreamBody>) -> Result<T, ReadError>,
+    ) -> Result<(&Candidate, T), Failure> {
+        let mut unsupported = None;
+        let mut failed = None;
+        for candidate in self.candidates {
+            let request = match candidate.target.endpoint.adapter.encode(self.chat, &candidate.target)
+            {
+                Ok(request) => request,
+                Err(error) => {
+                    unsupported.get_or_insert((candidate, error));
+                    continue;
+                }
+            };
+            meter.attempt(candidate);
+            let attempt = self.attempt(candidate, request, &read);
+            let now = || self.accounting.clock.now();
+            let provider = candidate.target.endpoint.id.as_str();
+            match self.in_time(attempt).await {
+                Ok(answer) => {
+                    candidate.provider.health.answered(now());
+                    self.accounting.metrics.attempted(provider, "ok");
+                    return Ok((candidate, answer));
+                }
+                Err(error) => {
+                    meter.attempt_failed();
+                    candidate.provider.health.failed(error.kind, error.retry_after, now());
+                    self.accounting.metrics.attempted(provider, result_label(error.kind));
+                    tracing::warn!(
+                        provider,
+                        model = candidate.model.id.as_str(),
+                        kind = ?error.kind,
+                        status = error.status,
+                        "provider call failed"
+                    );
+                    let go_on = error.kind.is_transient() && Instant::now() < self.deadline;
+                    failed = Some((candidate, error));
+                    if !go_on {
+                        break;
+                    }
+                }
+            }
+        }
+        Err(match (failed, unsupported) {
+            (Some((candidate, error)), _) => failure(candidate, error),
+            (None, Some((candidate, error))) => unsent(unsupported_error(candidate, error)),
+            (None, None) => unsent(ChatError::Internal),
+        })
+    }
+
+    async fn attempt<T>(
+        &self,
+        candidate: &Candidate,
+        request: Request<Bytes>,
+        read: &impl AsyncFn(&Candidate, Response<UpstreamBody>) -> Result<T, ReadError>,
+    ) -> Result<T, ProviderError> {
+        let response =
+            candidate.provider.upstream.send(request).await.map_err(transport_error)?;
+        let status = response.status();
+        if !status.is_success() {
+            let (head, body) = response.into_parts();
+            let wait = tokio::time::timeout(ERROR_BODY_WAIT, call::read_error(body));
+            let body = wait.await.unwrap_or_default();
+            let target = &candidate.target;
+            return Err(target.endpoint.adapter.classify(status, &head.headers, &body, target));
+        }
+        read(candidate, response).await.map_err(read_error)
+    }
+
+    /// The attempt, or a timeout: of a stream's first content, or of the whole request.
+    async fn in_time<T>(
+        &self,
+        attempt: impl Future<Output = Result<T, ProviderError>>,
+    ) -> Result<T, ProviderError> {
+        let mut deadline = self.deadline;
+        if self.chat.stream {
+            deadline = deadline.min(Instant::now() + self.timeouts.first_token);
+        }
+        timeout_at(deadline, attempt).await.unwrap_or_else(|_| {
+            let message = if self.chat.stream {
+                "the provider did not begin to answer in time"
+            } else {
+                "the provider did not answer in time"
+            };
+            Err(own_error(ProviderErrorKind::Timeout, message.to_owned()))
+        })
+    }
+}
+
+fn has_content(event: &StreamEvent) -> bool {
+    match event {
+        StreamEvent::Delta(delta) => delta.says_something() || delta.finish_reason.is_some(),
+        StreamEvent::End => true,
+        StreamEvent::Start(_) | StreamEvent::Usage(_) => false,
+    }
+}
+
+fn own_error(kind: ProviderErrorKind, message: String) -> ProviderError {
+    ProviderError { kind, status: None, message, code: None, param: None, retry_after: None }
+}
+
+fn transport_error(error: TransportError) -> ProviderError {
+    own_error(ProviderErrorKind::Connection, error.to_string())
+}
+
+/// What a failed read means; also for a stream that breaks off later.
+pub(crate) fn read_error(error: ReadError) -> ProviderError {
+    match error {
+        ReadError::Provider(error) => error,
+        ReadError::Transport(error) => transport_error(error),
+        ReadError::TooLong(_) | ReadError::Malformed(_) => {
+            own_error(ProviderErrorKind::ServerError, error.to_string())
+        }
+    }
+}
+
+fn unsent(error: ChatError) -> Failure {
+    Failure { error, outcome: Outcome::UpstreamError, unsent: true }
+}
+
+fn unsupported_error(candidate: &Candidate, error: Unsupported) -> ChatError {
+    ChatError::Unsupported {
+        field: error.field,
+        reason: error.reason,
+        model: candidate.model.id.to_string(),
+    }
+}
+
+/// What the caller is told of a provider's failure.
+pub(crate) fn failure(candidate: &Candidate, error: ProviderError) -> Failure {
+    let provider = &candidate.target.endpoint.id;
+    let model = candidate.model.id.to_string();
+    let kind = error.kind;
+    let error = match kind {
+        ProviderErrorKind::BadRequest | ProviderErrorKind::ContextLength => ChatError::Rejected {
+            message: error.message,
+            code: error.code.filter(|code| is_word(code)),
+            param: error.param,
+            too_long: kind == ProviderErrorKind::ContextLength,
+        },
+        ProviderErrorKind::ContentBlocked => ChatError::ContentBlocked { message: error.message },
+        ProviderErrorKind::RateLimited => ChatError::UpstreamRateLimited {
+            model,
+            message: error.message,
+            retry_after: error.retry_after.unwrap_or(USUAL_RETRY).max(Duration::from_secs(1)),
+        },
+        ProviderErrorKind::Timeout => ChatError::UpstreamTimeout {
+            message: format!("provider `{provider}`: {}", error.message),
+        },
+        ProviderErrorKind::Credential => ChatError::Upstream {
+            message: format!(
+                "provider `{provider}` does not accept Sluice's credential: {}",
+                error.message
+            ),
+            retry_after: None,
+        },
+        ProviderErrorKind::ModelNotFound => ChatError::Upstream {
+            message: format!("provider `{provider}` does not have `{model}`: {}", error.message),
+            retry_after: None,
+        },
+        ProviderErrorKind::Unavailable
+        | ProviderErrorKind::ServerError
+        | ProviderErrorKind::Connection => ChatError::Upstream {
+            message: format!("provider `{provider}`: {}", error.message),
+            retry_after: error.retry_after,
+        },
+    };
+    let outcome = match kind {
+        ProviderErrorKind::Timeout => Outcome::UpstreamTimeout,
+        ProviderErrorKind::BadRequest
+        | ProviderErrorKind::ContextLength
+        | ProviderErrorKind::ContentBlocked => Outcome::Rejected,
+        _ => Outcome::UpstreamError,
+    };
+    Failure { error, outcome, unsent: false }
+}
+
+fn result_label(kind: ProviderErrorKind) -> &'static str {
+    match kind {
+        ProviderErrorKind::BadRequest => "bad_request",
+        ProviderErrorKind::ContextLength => "context_length",
+        ProviderErrorKind::ContentBlocked => "content_blocked",
+        ProviderErrorKind::Credential => "credential",
+        ProviderErrorKind::ModelNotFound => "model_not_found",
+        ProviderErrorKind::RateLimited => "rate_limited",
+        ProviderErrorKind::Unavailable => "unavailable",
+        ProviderErrorKind::ServerError => "server_error",
+        ProviderErrorKind::Timeout => "timeout",
+        ProviderErrorKind::Connection => "connection",
+    }
+}
+
+fn is_word(code: &str) -> bool {
+    !code.is_empty()
+        && code.len() <= 64
+        && code.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-' || b == b'.')
+}

@@ -1,0 +1,189 @@
+//! The application: what all requests share.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use arc_swap::{ArcSwap, Guard};
+use sluice_core::clock::{Clock, UnixMillis};
+use sluice_routing::catalog::Model;
+use sluice_storage::{AccountRecord, KeyHasher, KeyRecord, WindowCount};
+
+use crate::accounting::Accounting;
+use crate::estimate::Calibration;
+use crate::guard::GuessGuard;
+use crate::limits::{LimitExceeded, RateView};
+use crate::metrics::Metrics;
+use crate::policy::{may_use, resolve};
+use crate::principal::{Directory, Ledgers, Principal, Unrecognised};
+use crate::service_key::ServiceKey;
+use crate::snapshot::Snapshot;
+
+/// The application without HTTP.
+pub struct Gateway {
+    snapshot: ArcSwap<Snapshot>,
+    directory: ArcSwap<Directory>,
+    ledgers: Ledgers,
+    hasher: KeyHasher,
+    guard: GuessGuard,
+    pub(crate) calibration: Calibration,
+    pub(crate) accounting: Arc<Accounting>,
+    draining: AtomicBool,
+    database_is_down: AtomicBool,
+}
+
+/// The credentials that a request presents, as sent.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Presented<'a> {
+    /// The value of `Authorization`.
+    pub authorization: Option<&'a str>,
+    /// The value of `svc-api-key`.
+    pub svc_api_key: Option<&'a str>,
+}
+
+/// Nobody was recognised.
+#[derive(Debug)]
+pub struct SignInFailure {
+    /// Why.
+    pub reason: Unrecognised,
+    /// The window of failed attempts from the same address.
+    pub rate: RateView,
+    /// Set where the address has to slow down.
+    pub exceeded: Option<LimitExceeded>,
+}
+
+impl Gateway {
+    /// An application that knows nobody yet: see [`Gateway::replace_directory`].
+    pub fn new(snapshot: Snapshot, hasher: KeyHasher, accounting: Accounting) -> Self {
+        Self {
+            snapshot: ArcSwap::from_pointee(snapshot),
+            directory: ArcSwap::from_pointee(Directory::default()),
+            ledgers: Ledgers::default(),
+            hasher,
+            guard: GuessGuard::default(),
+            calibration: Calibration::default(),
+            accounting: Arc::new(accounting),
+            draining: AtomicBool::new(false),
+            database_is_down: AtomicBool::new(false),
+        }
+    }
+
+    /// The configuration as it is now. A request takes it once.
+    pub fn snapshot(&self) -> Guard<Arc<Snapshot>> {
+        self.snapshot.load()
+    }
+
+    /// Takes over a new configuration, for requests that begin from now on.
+    pub fn replace_snapshot(&self, snapshot: Snapshot) {
+        self.snapshot.store(Arc::new(snapshot));
+    }
+
+    /// Takes over the keys and accounts as the database has them now. What they have used stays.
+    pub fn replace_directory(&self, keys: Vec<KeyRecord>, accounts: Vec<AccountRecord>) {
+        let rules = &self.snapshot().rules;
+        let directory = Directory::new(keys, accounts, rules, &self.ledgers);
+        self.directory.store(Arc::new(directory));
+    }
+
+    /// Takes over what keys and accounts had used before a restart.
+    pub fn restore_windows(&self, counts: &[WindowCount]) {
+        self.ledgers.restore(counts);
+    }
+
+    /// Who asks. Counts a failure against `remote`.
+    pub fn sign_in(
+        &self,
+        presented: Presented<'_>,
+        remote: Option<IpAddr>,
+    ) -> Result<Arc<Principal>, SignInFailure> {
+        let now = self.now();
+        self.recognise(presented, now).map_err(|reason| {
+            let (rate, outcome) = self.guard.failed(remote, now);
+            SignInFailure { reason, rate, exceeded: outcome.err() }
+        })
+    }
+
+    fn recognise(
+        &self,
+        presented: Presented<'_>,
+        now: UnixMillis,
+    ) -> Result<Arc<Principal>, Unrecognised> {
+        let bearer = presented.authorization.map(|value| {
+            let (scheme, token) = value.split_once(' ').unwrap_or(("", value));
+            if scheme.eq_ignore_ascii_case("bearer") { token.trim() } else { value.trim() }
+        });
+        let parse = |text: &str| {
+            ServiceKey::parse(text).map_err(|error| Unrecognised::Malformed(error.to_string()))
+        };
+        let key = match (bearer, presented.svc_api_key.map(str::trim)) {
+            (None, None) => return Err(Unrecognised::Missing),
+            (Some(bearer), None) => parse(bearer)?,
+            (None, Some(own)) => parse(own)?,
+            (Some(bearer), Some(own)) => {
+                let own = parse(own)?;
+                // Integrations leave a provider's key in `Authorization`; only two service keys
+                // contradict each other.
+                if ServiceKey::parse(bearer).is_ok_and(|bearer| bearer != own) {
+                    return Err(Unrecognised::Conflicting);
+                }
+                own
+            }
+        };
+        self.directory.load().recognise(&key, &self.hasher, now).cloned()
+    }
+
+    /// The models that `principal` may use, in the catalogue's order.
+    pub fn models(&self, principal: &Principal) -> Vec<Arc<Model>> {
+        let snapshot = self.snapshot();
+        snapshot
+            .catalog
+            .models()
+            .iter()
+            .filter(|model| {
+                resolve(&snapshot.catalog, model.id.as_str())
+                    .is_ok_and(|model| may_use(principal, &model).is_ok())
+            })
+            .cloned()
+            .collect()
+    }
+
+    /// What Prometheus can ask.
+    pub fn metrics(&self) -> &Metrics {
+        &self.accounting.metrics
+    }
+
+    /// Whether everything that is asked is written down: `false` while the journal cannot be.
+    pub fn journal_is_healthy(&self) -> bool {
+        self.accounting.journal.healthy()
+    }
+
+    /// Notes whether the database could be reached.
+    pub fn note_database(&self, healthy: bool) {
+        self.database_is_down.store(!healthy, Ordering::Relaxed);
+    }
+
+    /// Whether the database could be reached the last time. Requests go on without it.
+    pub fn database_is_healthy(&self) -> bool {
+        !self.database_is_down.load(Ordering::Relaxed)
+    }
+
+    /// The current time.
+    pub fn now(&self) -> UnixMillis {
+        self.accounting.clock.now()
+    }
+
+    /// The clock that tells it.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.accounting.clock
+    }
+
+    /// From now on `/readyz` says no: new requests should go elsewhere.
+    pub fn drain(&self) {
+        self.draining.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the process is about to stop.
+    pub fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::SeqCst)
+    }
+}

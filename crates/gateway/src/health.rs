@@ -1,0 +1,94 @@
+//! How a provider has been doing, from the calls themselves: no probes that cost money.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use sluice_core::clock::UnixMillis;
+use sluice_providers::error::ProviderErrorKind;
+
+/// How many failures in a row make a provider count as failing.
+const FAILING_AFTER: u32 = 3;
+
+/// How one provider has been doing.
+#[derive(Debug, Default)]
+pub struct ProviderHealth {
+    failures_in_a_row: AtomicU32,
+    /// Until when it asked to be left alone, in milliseconds since the epoch.
+    rests_until: AtomicU64,
+    last_answer_at: AtomicU64,
+}
+
+/// A provider's state, for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProviderState {
+    /// Nobody has asked it since the start.
+    Unknown,
+    /// It answers.
+    Ok,
+    /// Its last calls failed.
+    Failing,
+    /// It asked to be left alone for a while.
+    Resting,
+}
+
+impl ProviderState {
+    /// The word in `/health`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Ok => "ok",
+            Self::Failing => "failing",
+            Self::Resting => "resting",
+        }
+    }
+}
+
+impl ProviderHealth {
+    /// It answered.
+    pub fn answered(&self, now: UnixMillis) {
+        self.last_answer_at.store(now.0, Ordering::Relaxed);
+        // Written only when it changes: all requests share this line of memory.
+        if self.failures_in_a_row.load(Ordering::Relaxed) != 0 {
+            self.failures_in_a_row.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// It failed, or refused for a reason of its own.
+    pub fn failed(&self, kind: ProviderErrorKind, retry_after: Option<Duration>, now: UnixMillis) {
+        match kind {
+            // The caller's fault says nothing about the provider.
+            ProviderErrorKind::BadRequest
+            | ProviderErrorKind::ContextLength
+            | ProviderErrorKind::ContentBlocked => {}
+            ProviderErrorKind::RateLimited => self.rest(retry_after, now),
+            _ => {
+                self.failures_in_a_row.fetch_add(1, Ordering::Relaxed);
+                self.rest(retry_after, now);
+            }
+        }
+    }
+
+    /// Whether it asked to be left alone and the time is not over.
+    pub fn is_resting(&self, now: UnixMillis) -> bool {
+        self.rests_until.load(Ordering::Relaxed) > now.0
+    }
+
+    /// Its state at `now`.
+    pub fn state(&self, now: UnixMillis) -> ProviderState {
+        if self.is_resting(now) {
+            ProviderState::Resting
+        } else if self.failures_in_a_row.load(Ordering::Relaxed) >= FAILING_AFTER {
+            ProviderState::Failing
+        } else if self.last_answer_at.load(Ordering::Relaxed) > 0 {
+            ProviderState::Ok
+        } else {
+            ProviderState::Unknown
+        }
+    }
+
+    fn rest(&self, retry_after: Option<Duration>, now: UnixMillis) {
+        if let Some(wait) = retry_after {
+            self.rests_until.fetch_max(now.plus(wait).0, Ordering::Relaxed);
+        }
+    }
+}

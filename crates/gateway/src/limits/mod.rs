@@ -1,0 +1,40 @@
+//! The one limits engine: requests an hour, tokens a day, requests at once, for a key and for its
+//! account together. The tighter one answers.
+//!
+//! A request reserves before the provider is called and settles with the provider's own figures
+//! afterwards. A reservation is a lease: one that never settles (a task that was lost) expires, so
+//! that no phantom blocks a key for ever. Pure arithmetic over a clock's reading; windows are
+//! aligned to the epoch, so that a restart finds them again in the database.
+
+mod ledger;
+mod permit;
+
+use std::time::Duration;
+
+pub use ledger::{Admission, Ledger, Limits, RateView, WindowUse};
+pub use permit::{LimitSubjects, Permit};
+
+/// Length of the window that requests are counted in, in seconds.
+pub const REQUEST_WINDOW_SECONDS: u64 = 3_600;
+/// Length of the window that tokens are counted in, in seconds.
+pub const TOKEN_WINDOW_SECONDS: u64 = 86_400;
+
+/// What is told as a limit where there is none: the largest integer that every JSON reader holds
+/// exactly.
+pub const UNLIMITED: u64 = 9_007_199_254_740_991;
+
+/// A limit stands in the way.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{subject} has reached its limit of {limit} {what}{detail}; retry in {} s", .retry_after.as_secs())]
+pub struct LimitExceeded {
+    /// Whose limit: `this key` or `this account`.
+    pub subject: &'static str,
+    /// The limit's figure.
+    pub limit: u64,
+    /// What is limited, as in "1000 requests an hour".
+    pub what: &'static str,
+    /// What else there is to say, with a comma or bracket before it.
+    pub detail: String,
+    /// When it is worth trying again: whole seconds, at least one.
+    pub retry_after: Duration,
+}

@@ -1,0 +1,179 @@
+//! What Prometheus can ask: one prefix, base units, no label that names a user, a key or a session.
+
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+use sluice_core::money::PicoUsd;
+use sluice_core::outcome::Outcome;
+use sluice_core::usage::Usage;
+
+/// All of Sluice's metrics.
+pub struct Metrics {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    refused: Family<RefusalLabels, Counter>,
+    tokens: Family<TokenLabels, Counter>,
+    cost: Family<ModelLabels, Counter<f64, AtomicU64>>,
+    duration: Family<ModelLabels, Histogram>,
+    time_to_first_token: Family<ModelLabels, Histogram>,
+    attempts: Family<AttemptLabels, Counter>,
+    /// Requests under way.
+    pub in_flight: Gauge,
+    /// Journal entries that wait for the database.
+    pub journal_backlog_bytes: Gauge,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    model: String,
+    provider: String,
+    outcome: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RefusalLabels {
+    code: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct TokenLabels {
+    model: String,
+    class: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ModelLabels {
+    model: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct AttemptLabels {
+    provider: String,
+    result: &'static str,
+}
+
+/// One model's metrics, looked up once a request.
+#[derive(Clone)]
+pub(crate) struct Ended<'a> {
+    pub(crate) model: &'a str,
+    pub(crate) provider: &'a str,
+    pub(crate) outcome: Outcome,
+    pub(crate) usage: Usage,
+    pub(crate) cost: Option<PicoUsd>,
+    pub(crate) duration: Duration,
+    pub(crate) time_to_first_token: Option<Duration>,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("sluice");
+        let metrics = Self {
+            requests: Family::default(),
+            refused: Family::default(),
+            tokens: Family::default(),
+            cost: Family::default(),
+            duration: Family::new_with_constructor(|| Histogram::new(DURATIONS)),
+            time_to_first_token: Family::new_with_constructor(|| Histogram::new(DURATIONS)),
+            attempts: Family::default(),
+            in_flight: Gauge::default(),
+            journal_backlog_bytes: Gauge::default(),
+            registry: Registry::default(),
+        };
+        registry.register(
+            "requests",
+            "Requests that a provider was asked for, by how they ended",
+            metrics.requests.clone(),
+        );
+        registry.register(
+            "refused_requests",
+            "Requests that were refused before a provider was asked, by error code",
+            metrics.refused.clone(),
+        );
+        registry.register("tokens", "Tokens by usage class", metrics.tokens.clone());
+        registry.register("cost_usd", "Cost in US dollars", metrics.cost.clone());
+        registry.register(
+            "request_duration_seconds",
+            "From a request's arrival to its answer's end",
+            metrics.duration.clone(),
+        );
+        registry.register(
+            "time_to_first_token_seconds",
+            "From a request's arrival to the first content of a streamed answer",
+            metrics.time_to_first_token.clone(),
+        );
+        registry.register(
+            "provider_attempts",
+            "Calls of providers, by result",
+            metrics.attempts.clone(),
+        );
+        registry.register("requests_in_flight", "Requests under way", metrics.in_flight.clone());
+        registry.register(
+            "journal_backlog_bytes",
+            "Journal that is not in the database yet",
+            metrics.journal_backlog_bytes.clone(),
+        );
+        Self { registry, ..metrics }
+    }
+}
+
+/// Bounds of the histograms, in seconds: from a cached first token to a long answer.
+const DURATIONS: [f64; 14] =
+    [0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0];
+
+impl Metrics {
+    /// Everything, in the OpenMetrics text format.
+    pub fn render(&self) -> String {
+        let mut out = String::new();
+        // Writing to a String cannot fail.
+        let _ = text::encode(&mut out, &self.registry);
+        out
+    }
+
+    /// A request was refused before a provider was asked.
+    pub fn refused(&self, code: &'static str) {
+        self.refused.get_or_create(&RefusalLabels { code }).inc();
+    }
+
+    /// A provider was called.
+    pub(crate) fn attempted(&self, provider: &str, result: &'static str) {
+        let labels = AttemptLabels { provider: provider.to_owned(), result };
+        self.attempts.get_or_create(&labels).inc();
+    }
+
+    /// A request ended.
+    pub(crate) fn ended(&self, ended: &Ended<'_>) {
+        let model = ModelLabels { model: ended.model.to_owned() };
+        self.requests
+            .get_or_create(&RequestLabels {
+                model: ended.model.to_owned(),
+                provider: ended.provider.to_owned(),
+                outcome: ended.outcome.as_str(),
+            })
+            .inc();
+        for (class, tokens) in [
+            ("uncached_input", ended.usage.uncached_input),
+            ("cache_read", ended.usage.cache_read),
+            ("cache_write", ended.usage.cache_write),
+            ("output", ended.usage.output),
+            ("reasoning", ended.usage.reasoning),
+        ] {
+            if tokens > 0 {
+                let labels = TokenLabels { model: ended.model.to_owned(), class };
+                self.tokens.get_or_create(&labels).inc_by(tokens);
+            }
+        }
+        if let Some(cost) = ended.cost {
+            self.cost.get_or_create(&model).inc_by(cost.to_dollars());
+        }
+        if let Some(waited) = ended.time_to_first_token {
+            self.time_to_first_token.get_or_create(&model).observe(waited.as_secs_f64());
+        }
+        self.duration.get_or_create(&model).observe(ended.duration.as_secs_f64());
+    }
+}

@@ -1,0 +1,101 @@
+//! One view of the configuration, from a request's beginning to its end.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sluice_core::ids::ProviderId;
+use sluice_core::key::{AccountTier, KeyClass, Suite};
+use sluice_core::level::SecurityLevel;
+use sluice_core::region::Region;
+use sluice_providers::endpoint::Endpoint;
+use sluice_providers::upstream::Upstream;
+use sluice_routing::catalog::Catalog;
+use sluice_storage::{AccountRecord, KeyRecord};
+
+use crate::health::ProviderHealth;
+use crate::limits::Limits;
+
+/// Everything that the configuration file says about requests. Never changed, only replaced.
+pub struct Snapshot {
+    /// Models and prices.
+    pub catalog: Catalog,
+    /// Providers, by name.
+    pub providers: HashMap<ProviderId, Provider>,
+    /// What classes, tiers and keys may do.
+    pub rules: Rules,
+    /// How long to wait for what.
+    pub timeouts: Timeouts,
+}
+
+/// A provider, and what sends to it.
+#[derive(Clone)]
+pub struct Provider {
+    /// Where and in which dialect.
+    pub endpoint: Arc<Endpoint>,
+    /// What sends: the network, or the simulator.
+    pub upstream: Arc<dyn Upstream>,
+    /// How it has been doing. Kept over changes of the configuration.
+    pub health: Arc<ProviderHealth>,
+}
+
+/// How long to wait for what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// For a stream's first content.
+    pub first_token: Duration,
+    /// Between two pieces of a stream.
+    pub idle: Duration,
+    /// For a whole request, all attempts together.
+    pub total: Duration,
+    /// After how much silence a stream gets a comment, so that nobody in between hangs up.
+    pub keep_alive: Duration,
+}
+
+/// What holds for classes of keys and tiers of accounts.
+#[derive(Debug, Clone)]
+pub struct Rules {
+    /// Requests an hour and tokens a day, by class.
+    pub classes: HashMap<KeyClass, Limits>,
+    /// Limits of all keys of an account together, by tier.
+    pub tiers: HashMap<AccountTier, TierRules>,
+    /// Where requests are processed when neither request, key nor account says.
+    pub default_region: Option<Region>,
+    /// The least strict level of all requests.
+    pub minimum_level: SecurityLevel,
+}
+
+/// What holds for one tier.
+#[derive(Debug, Clone, Copy)]
+pub struct TierRules {
+    /// The figures.
+    pub limits: Limits,
+    /// The models.
+    pub suite: Suite,
+}
+
+impl Rules {
+    /// The figures of one key: its own, else those of its class.
+    pub fn key_limits(&self, key: &KeyRecord) -> Limits {
+        let class = self.classes.get(&key.class).copied().unwrap_or_default();
+        Limits {
+            requests_per_hour: key.requests_per_hour.or(class.requests_per_hour),
+            tokens_per_day: key.tokens_per_day.or(class.tokens_per_day),
+            concurrent_requests: class.concurrent_requests,
+        }
+    }
+
+    /// The figures and the models of one account: its own, else those of its tier.
+    pub fn account_rules(&self, account: &AccountRecord) -> TierRules {
+        let tier = self.tiers.get(&account.tier).copied().unwrap_or(TierRules {
+            limits: Limits::default(),
+            suite: Suite::Basic,
+        });
+        let limits = Limits {
+            requests_per_hour: account.requests_per_hour.or(tier.limits.requests_per_hour),
+            tokens_per_day: account.tokens_per_day.or(tier.limits.tokens_per_day),
+            concurrent_requests: account.concurrent_requests.or(tier.limits.concurrent_requests),
+        };
+        TierRules { limits, suite: tier.suite }
+    }
+}

@@ -1,0 +1,178 @@
+//! What happens after an answer's head has come: reading it whole, or event by event.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::{Bytes, BytesMut};
+use http::Response;
+use http::header::CONTENT_TYPE;
+use http_body::Body;
+use http_body_util::BodyExt;
+use sluice_core::event::StreamEvent;
+
+use crate::adapter::{Adapter, StreamDecoder};
+use crate::error::{MalformedAnswer, ProviderError, StreamError};
+use crate::framing::sse::{Frame, FrameError, SseDecoder};
+use crate::upstream::{TransportError, UpstreamBody};
+
+/// Longest whole answer that is read, in bytes. A model's answer has a few hundred kilobytes at
+/// most; images inside it may take more.
+pub const LONGEST_ANSWER: usize = 32 << 20;
+/// Longest event of a stream, in bytes.
+pub const LONGEST_EVENT: usize = 16 << 20;
+/// How much of an error's body is read, in bytes.
+pub const LONGEST_ERROR: usize = 64 << 10;
+
+/// Why an answer could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The connection broke.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+    /// It is longer than Sluice reads.
+    #[error("the answer is longer than {0} bytes")]
+    TooLong(usize),
+    /// The provider said that it failed.
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+    /// It is not in the provider's format.
+    #[error(transparent)]
+    Malformed(#[from] MalformedAnswer),
+}
+
+impl From<StreamError> for ReadError {
+    fn from(error: StreamError) -> Self {
+        match error {
+            StreamError::Provider(error) => Self::Provider(error),
+            StreamError::Malformed(error) => Self::Malformed(error),
+        }
+    }
+}
+
+impl From<FrameError> for ReadError {
+    fn from(error: FrameError) -> Self {
+        match error {
+            FrameError::TooLong(longest) => Self::TooLong(longest),
+            FrameError::NotUtf8 => Self::Malformed(MalformedAnswer(error.to_string())),
+        }
+    }
+}
+
+/// Reads a body whole, up to `longest` bytes.
+pub async fn read_whole(mut body: UpstreamBody, longest: usize) -> Result<Bytes, ReadError> {
+    let mut first = Bytes::new();
+    let mut rest = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame?.into_data() else { continue };
+        if first.len() + rest.len() + data.len() > longest {
+            return Err(ReadError::TooLong(longest));
+        }
+        // Most answers come in one piece, which then needs no copy.
+        if first.is_empty() && rest.is_empty() {
+            first = data;
+            continue;
+        }
+        if rest.is_empty() {
+            rest.extend_from_slice(&std::mem::take(&mut first));
+        }
+        rest.extend_from_slice(&data);
+    }
+    Ok(if rest.is_empty() { first } else { rest.freeze() })
+}
+
+/// Reads the beginning of an error's body; what cannot be read is left out.
+pub async fn read_error(mut body: UpstreamBody) -> Bytes {
+    let mut read = BytesMut::new();
+    while let Some(Ok(frame)) = body.frame().await {
+        let Ok(data) = frame.into_data() else { continue };
+        let room = LONGEST_ERROR - read.len();
+        read.extend_from_slice(&data[..data.len().min(room)]);
+        if read.len() >= LONGEST_ERROR {
+            break;
+        }
+    }
+    read.freeze()
+}
+
+/// A streamed answer, as events.
+pub struct EventStream {
+    body: UpstreamBody,
+    sse: SseDecoder,
+    decoder: Box<dyn StreamDecoder>,
+    frames: Vec<Frame>,
+    over: bool,
+}
+
+impl EventStream {
+    /// Begins to read the stream of an answer with a successful status.
+    pub fn open(
+        response: Response<UpstreamBody>,
+        adapter: &dyn Adapter,
+    ) -> Result<Self, MalformedAnswer> {
+        let (head, body) = response.into_parts();
+        let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("");
+        if !kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream") {
+            let kind = if kind.is_empty() { "no content type" } else { kind };
+            return Err(MalformedAnswer(format!(
+                "expected text/event-stream, got {}",
+                kind.chars().take(80).collect::<String>()
+            )));
+        }
+        Ok(Self {
+            body,
+            sse: SseDecoder::new(LONGEST_EVENT),
+            decoder: adapter.stream_decoder(),
+            frames: Vec::new(),
+            over: false,
+        })
+    }
+
+    /// Appends the events of the next piece that the provider sent. `Ready(Ok(false))` says that
+    /// the body is over; only an [`StreamEvent::End`] before it says that the answer is complete.
+    pub fn poll_events(
+        &mut self,
+        cx: &mut Context<'_>,
+        events: &mut Vec<StreamEvent>,
+    ) -> Poll<Result<bool, ReadError>> {
+        loop {
+            if self.over {
+                return Poll::Ready(Ok(false));
+            }
+            let piece = match Pin::new(&mut self.body).poll_frame(cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(piece) => piece,
+            };
+            let before = events.len();
+            match piece {
+                Some(Ok(frame)) => {
+                    let Ok(data) = frame.into_data() else { continue };
+                    self.sse.push(data, &mut self.frames)?;
+                    self.decode(events)?;
+                }
+                Some(Err(error)) => {
+                    self.over = true;
+                    return Poll::Ready(Err(error.into()));
+                }
+                None => {
+                    self.over = true;
+                    self.sse.finish(&mut self.frames)?;
+                    self.decode(events)?;
+                    self.decoder.end(events);
+                }
+            }
+            if events.len() > before {
+                return Poll::Ready(Ok(true));
+            }
+        }
+    }
+
+    fn decode(&mut self, events: &mut Vec<StreamEvent>) -> Result<(), ReadError> {
+        for frame in self.frames.drain(..) {
+            if let Err(error) = self.decoder.frame(&frame, events) {
+                self.over = true;
+                return Err(error.into());
+            }
+        }
+        Ok(())
+    }
+}

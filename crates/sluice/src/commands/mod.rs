@@ -1,0 +1,28 @@
+//! The commands, one file each.
+
+pub(crate) mod catalog;
+pub(crate) mod check;
+pub(crate) mod connect;
+pub(crate) mod example_config;
+
+/// How a command ended: the process' exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// 0: done.
+    Done,
+    /// 1: it failed.
+    Failed,
+    /// 2: the command line or the configuration is wrong.
+    Usage,
+}
+
+impl Exit {
+    /// The exit code.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+        }
+    }
+}

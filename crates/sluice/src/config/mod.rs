@@ -1,0 +1,250 @@
+//! The configuration: `sluice.toml`, or what is found without one.
+//!
+//! [`Settings`] is what the rest of the program sees: checked, typed, with nothing left to look
+//! up. A file goes through three steps: [`sections`] reads each section, [`providers`] and
+//! [`models`] put them together with the presets and the built-in catalogue, and whatever is
+//! wrong on the way is in [`Problems`], all at once.
+
+mod aliases;
+pub(crate) mod environment;
+pub(crate) mod example;
+mod models;
+pub(crate) mod problem;
+mod providers;
+mod read;
+pub(crate) mod sections;
+pub(crate) mod values;
+pub(crate) mod words;
+
+use std::path::{Path, PathBuf};
+
+use sluice_core::region::Region;
+use sluice_routing::catalog::Catalog;
+use sluice_routing::catalog::facts::FactList;
+
+pub(crate) use environment::{Environment, LocalServer, ProcessEnvironment};
+pub(crate) use problem::{Problem, Problems};
+pub(crate) use providers::{ProviderSettings, local_candidates};
+use read::{FromToml, Reader};
+use sections::{
+    KeyPolicy, LogSettings, Root, ServerSettings, StorageSettings, TierLimits, TimeoutSettings,
+};
+
+/// The name of the configuration file that is looked for in the current folder.
+pub(crate) const DEFAULT_FILE: &str = "sluice.toml";
+
+/// The file of imported models and prices in the data folder.
+pub(crate) const CATALOG_FILE: &str = "catalog.json";
+
+/// A checked configuration. One that exists has nothing wrong.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    /// The file that it is from; `None` where there is none.
+    pub(crate) file: Option<PathBuf>,
+    /// Where requests are processed when nobody says.
+    pub(crate) default_region: Option<Region>,
+    /// `[server]`.
+    pub(crate) server: ServerSettings,
+    /// `[timeouts]`.
+    pub(crate) timeouts: TimeoutSettings,
+    /// `[storage]`.
+    pub(crate) storage: StorageSettings,
+    /// `[log]`.
+    pub(crate) log: LogSettings,
+    /// `[limits]`.
+    pub(crate) limits: TierLimits,
+    /// `[keys]`.
+    pub(crate) keys: KeyPolicy,
+    /// The providers, as configured or found.
+    pub(crate) providers: Vec<ProviderSettings>,
+    /// Whether the providers were found rather than configured.
+    pub(crate) discovered: bool,
+    /// The models that they have.
+    pub(crate) catalog: Catalog,
+    /// Every file that this was read from: when one changes, so may the configuration.
+    pub(crate) files: Vec<PathBuf>,
+    /// What works but is probably not meant so; one sentence each.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Settings {
+    /// The configuration in `path`; or all its problems.
+    pub(crate) fn load(path: &Path, environment: &dyn Environment) -> Result<Self, Problems> {
+        let text = environment.read_file(path).map_err(|error| {
+            let mut problems = Problems::default();
+            problems.add(Problem {
+                file: Some(path.display().to_string()),
+                line: None,
+                column: None,
+                key: String::new(),
+                what: format!("cannot read the configuration: {error}"),
+                fix: "`sluice example-config` prints one to start from".to_owned(),
+            });
+            problems
+        })?;
+        Self::from_text(Some(path), &text, environment)
+    }
+
+    /// The configuration that a command means: `config` where one is named, else `sluice.toml` in
+    /// the current folder, else none.
+    pub(crate) fn open(
+        config: Option<&Path>,
+        environment: &dyn Environment,
+    ) -> Result<Self, Problems> {
+        if let Some(path) = config {
+            return Self::load(path, environment);
+        }
+        let usual = Path::new(DEFAULT_FILE);
+        match environment.read_file(usual) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Self::discover(environment)
+            }
+            _ => Self::load(usual, environment),
+        }
+    }
+
+    /// The configuration without a file: defaults, and the providers that the environment names.
+    pub(crate) fn discover(environment: &dyn Environment) -> Result<Self, Problems> {
+        Self::from_text(None, "", environment)
+    }
+
+    /// The configuration in `text`. `path` is where it is from: relative paths start there.
+    pub(crate) fn from_text(
+        path: Option<&Path>,
+        text: &str,
+        environment: &dyn Environment,
+    ) -> Result<Self, Problems> {
+        let folder = path.and_then(Path::parent).unwrap_or(Path::new(""));
+        let mut reader = Reader::new(path, text, folder, environment);
+        let document = reader.document();
+        if !reader.problems.is_empty() {
+            // What a broken file seems to say is not worth checking.
+            reader.problems.sort();
+            return Err(reader.problems);
+        }
+        let Some(root) = Root::read(&document, None, &mut reader) else {
+            reader.problems.sort();
+            return Err(reader.problems);
+        };
+        check_server(&root, &mut reader);
+
+        let mut warnings = Vec::new();
+        let facts = known_models(&root.storage, &mut reader, &mut warnings);
+        let discovered = root.providers.is_empty();
+        let providers = if discovered {
+            providers::discover(environment, root.server.listen)
+        } else {
+            providers::check(&root.providers, &mut reader)
+        };
+        let catalog = models::build(
+            &root.models,
+            &root.providers,
+            &providers,
+            &facts,
+            &mut reader,
+            &mut warnings,
+        );
+        if !reader.problems.is_empty() {
+            reader.problems.sort();
+            return Err(reader.problems);
+        }
+
+        let mut files: Vec<PathBuf> = path.map(Path::to_owned).into_iter().collect();
+        files.append(&mut reader.files);
+        Ok(Self {
+            file: path.map(Path::to_owned),
+            default_region: root.default_region,
+            server: root.server,
+            timeouts: root.timeouts,
+            storage: root.storage,
+            log: root.log,
+            limits: root.limits,
+            keys: root.keys,
+            providers: providers.into_iter().map(|provider| provider.settings).collect(),
+            discovered,
+            catalog,
+            files,
+            warnings,
+        })
+    }
+
+    /// The settings that differ between two configurations but are taken over only by a restart.
+    pub(crate) fn restart_needed(old: &Self, new: &Self) -> Vec<&'static str> {
+        let (server, newer) = (&old.server, &new.server);
+        [
+            ("server.listen", server.listen != newer.listen),
+            ("server.metrics_listen", server.metrics_listen != newer.metrics_listen),
+            (
+                "server.tls_certificate_file",
+                server.tls_certificate_file != newer.tls_certificate_file,
+            ),
+            ("server.tls_key_file", server.tls_key_file != newer.tls_key_file),
+            ("storage.data_dir", old.storage.data_dir != new.storage.data_dir),
+            ("log.format", old.log.format != new.log.format),
+            ("log.level", old.log.level != new.log.level),
+        ]
+        .into_iter()
+        .filter_map(|(key, differs)| differs.then_some(key))
+        .collect()
+    }
+}
+
+/// What holds between the settings of `[server]` and `[timeouts]`.
+fn check_server(root: &Root, reader: &mut Reader<'_>) {
+    let server = &root.server;
+    match (&server.tls_certificate_file, &server.tls_key_file) {
+        (Some(certificate), Some(key)) => {
+            for (name, file) in [("tls_certificate_file", certificate), ("tls_key_file", key)] {
+                if let Err(error) = reader.environment.read_file(&file.0) {
+                    let what = format!("cannot read {}: {error}", file.0.display());
+                    let fix = "relative paths start from the folder of the configuration file";
+                    reader.wrong_at(format!("server.{name}"), None, what, fix);
+                }
+            }
+        }
+        (Some(_), None) => {
+            let what = "missing, but tls_certificate_file is set";
+            reader.wrong_at("server.tls_key_file", None, what, "set both, or neither");
+        }
+        (None, Some(_)) => {
+            let what = "missing, but tls_key_file is set";
+            reader.wrong_at("server.tls_certificate_file", None, what, "set both, or neither");
+        }
+        (None, None) => {}
+    }
+    if server.metrics_listen.0 == Some(server.listen) && server.listen.port() != 0 {
+        let what = "is the address of the API";
+        reader.wrong_at("server.metrics_listen", None, what, "choose another port, or \"\"");
+    }
+    let timeouts = &root.timeouts;
+    if timeouts.total_seconds < timeouts.first_token_seconds {
+        let what = "is shorter than first_token_seconds, which could never pass";
+        reader.wrong_at("timeouts.total_seconds", None, what, "make it the longest of them");
+    }
+}
+
+/// The built-in list of models, and what was imported into the data folder over it.
+fn known_models(
+    storage: &StorageSettings,
+    reader: &mut Reader<'_>,
+    warnings: &mut Vec<String>,
+) -> FactList {
+    let mut facts = FactList::built_in();
+    let path = storage.data_dir.0.join(CATALOG_FILE);
+    // Where there is no such file, nothing was imported.
+    let Ok(text) = reader.environment.read_file(&path) else { return facts };
+    match FactList::parse(&text) {
+        Ok(imported) => {
+            facts.overlay(imported);
+            reader.files.push(path);
+        }
+        Err(error) => warnings.push(format!(
+            "{} is not used: {error}; import it again with `sluice catalog import`",
+            path.display()
+        )),
+    }
+    facts
+}
+
+#[cfg(test)]
+mod tests;

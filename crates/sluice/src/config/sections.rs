@@ -1,0 +1,281 @@
+//! The sections of `sluice.toml`, as written in the file.
+//!
+//! This is the one list of settings: the example file is printed from these comments and
+//! defaults, and a key that is not here is unknown.
+
+use std::net::SocketAddr;
+
+use sluice_core::key::{AccountTier, KeyClass, MaxTokensBound, Suite};
+use sluice_core::level::SecurityLevel;
+use sluice_core::region::Region;
+use sluice_core::secret::Secret;
+
+use super::read::{Entries, Repeated, Schema, section};
+use super::values::{
+    Allowance, BaseUrl, Count, Dollars, FilePath, Headers, Listener, Moment, Name, OneOrMore,
+    Origin, Seconds, SecretFile, Text,
+};
+use super::words::{Capability, LogFormat, LogLevel};
+
+section! {
+    /// Sluice's configuration. Every setting is optional, and so is the file.
+    ///
+    /// `${NAME}` in a string is replaced by an environment variable, `${NAME:-default}` also
+    /// where it is not set; `$${` stands for `${` itself. Relative paths start from this file's
+    /// folder. `sluice check` says what is wrong. Changes are taken over while Sluice runs,
+    /// except where a comment says that a restart is needed.
+    Root {
+        /// Where requests are processed when neither the request nor its key nor its account
+        /// says so: us-east, us-west, eu-west or asia-pacific.
+        default_region: Option<Region> => "us-east",
+        server: ServerSettings = {},
+        timeouts: TimeoutSettings = {},
+        storage: StorageSettings = {},
+        log: LogSettings = {},
+        limits: TierLimits = {},
+        keys: KeyPolicy = {},
+        providers: Entries<ProviderSection> = [],
+        models: Entries<ModelSection> = [],
+    }
+}
+
+section! {
+    /// Where Sluice listens, and how much it takes.
+    ServerSettings {
+        /// Address and port of the API; the base URL is http://ADDRESS/api/v1. Needs a restart.
+        listen: SocketAddr = "127.0.0.1:8080",
+        /// Address and port of GET /metrics, for Prometheus; "" for none. Needs a restart.
+        metrics_listen: Listener = "127.0.0.1:9464",
+        /// Largest request body, in MiB. A larger one is answered with 413.
+        request_body_limit_mib: Count<1, 1024> = 32,
+        /// Origins whose pages may call the API from a browser ("*" for all). None by default:
+        /// a key does not belong in a browser.
+        cors_allowed_origins: Vec<Origin> = [],
+        /// Certificate chain in PEM format. With the key below, the API is served by HTTPS.
+        /// Needs a restart.
+        tls_certificate_file: Option<FilePath> => "tls/certificate.pem",
+        /// The certificate's private key in PEM format. Needs a restart.
+        tls_key_file: Option<FilePath> => "tls/key.pem",
+        /// How often a comment is sent into a stream whose model is silent, so that proxies in
+        /// between keep the connection.
+        keep_alive_seconds: Seconds = 15,
+        /// How long answers under way may take to finish after a signal to stop.
+        drain_seconds: Seconds<0> = 30,
+    }
+}
+
+section! {
+    /// How long a provider may take.
+    TimeoutSettings {
+        /// Until it is connected.
+        connect_seconds: Seconds = 10,
+        /// Until the first piece of its answer. A model that thinks needs minutes.
+        first_token_seconds: Seconds = 300,
+        /// Between two pieces of a streamed answer.
+        idle_seconds: Seconds = 120,
+        /// For the whole answer, all attempts together.
+        total_seconds: Seconds = 1800,
+    }
+}
+
+section! {
+    /// What Sluice keeps.
+    StorageSettings {
+        /// Folder of the database, the usage journal, the master key and imported prices. It is
+        /// created when it is missing. Needs a restart.
+        data_dir: FilePath = "sluice-data",
+    }
+}
+
+section! {
+    /// What Sluice says about itself, on standard error.
+    LogSettings {
+        /// "human" or "json" (one object a line). Needs a restart.
+        format: LogFormat = "human",
+        /// The least important events to log: error, warn, info, debug or trace. Needs a restart.
+        level: LogLevel = "info",
+    }
+}
+
+section! {
+    /// What an account may use, all its keys together, by its tier. "unlimited" is a figure, too.
+    TierLimits {
+        /// The lowest tier: trying things out.
+        lowest: TierSettings = {
+            requests_per_hour = 100,
+            tokens_per_day = 10_000,
+            concurrent_requests = 10,
+            suite = "basic"
+        },
+        /// The middle tier.
+        middle: TierSettings = {
+            requests_per_hour = 1_000,
+            tokens_per_day = 100_000,
+            concurrent_requests = 50,
+            suite = "standard"
+        },
+        /// The highest tier; the account that Sluice makes at its first start has it. A coding
+        /// agent can use a million tokens in an afternoon: raise tokens_per_day as you see fit.
+        highest: TierSettings = {
+            requests_per_hour = 10_000,
+            tokens_per_day = 1_000_000,
+            concurrent_requests = 200,
+            suite = "full"
+        },
+    }
+}
+
+impl TierLimits {
+    /// The limits of a tier.
+    pub(crate) fn of(&self, tier: AccountTier) -> &TierSettings {
+        match tier {
+            AccountTier::Lowest => &self.lowest,
+            AccountTier::Middle => &self.middle,
+            AccountTier::Highest => &self.highest,
+        }
+    }
+}
+
+section! {
+    /// The limits of one tier.
+    TierSettings {
+        /// Requests in an hour.
+        requests_per_hour: Allowance => 10_000,
+        /// Tokens in a day, prompts and answers together.
+        tokens_per_day: Allowance => 1_000_000,
+        /// Requests at the same time.
+        concurrent_requests: Allowance => 200,
+        /// The models that it may use: basic, standard (holds basic) or full (holds both).
+        suite: Suite => "full",
+    }
+}
+
+section! {
+    /// What a service key may use when it says nothing itself, by its class.
+    KeyPolicy {
+        /// Keys for development.
+        development: ClassSettings = { requests_per_hour = 1_000, tokens_per_day = 10_000 },
+        /// Keys for production.
+        production: ClassSettings = { requests_per_hour = 10_000, tokens_per_day = 1_000_000 },
+        /// Keys for enterprises; the account's own limits still hold.
+        enterprise: ClassSettings = {
+            requests_per_hour = "unlimited",
+            tokens_per_day = "unlimited"
+        },
+        /// What bounds max_tokens: "documented" (1 to 4096, else refused), or "model" (a larger
+        /// wish is lowered to the model's own limit, as coding agents need it).
+        max_tokens: MaxTokensBound = "documented",
+        /// After how many days a key should be replaced.
+        rotation_advice_days: u32 = 90,
+    }
+}
+
+impl KeyPolicy {
+    /// The limits of a class.
+    pub(crate) fn of(&self, class: KeyClass) -> &ClassSettings {
+        match class {
+            KeyClass::Development => &self.development,
+            KeyClass::Production => &self.production,
+            KeyClass::Enterprise => &self.enterprise,
+        }
+    }
+}
+
+section! {
+    /// The limits of one class.
+    ClassSettings {
+        /// Requests in an hour.
+        requests_per_hour: Allowance => "unlimited",
+        /// Tokens in a day, prompts and answers together.
+        tokens_per_day: Allowance => "unlimited",
+    }
+}
+
+section! {
+    /// A service that runs models. Without any, providers are found by their environment
+    /// variables (OPENAI_API_KEY and so on) and by asking the usual ports of this machine.
+    ProviderSection {
+        /// Your name for it.
+        id: Name => "lab",
+        /// What it is: openai (also for every service that is compatible with it), azure,
+        /// anthropic, gemini, openrouter, groq, mistral, deepseek, xai, together, fireworks,
+        /// cerebras, ollama, vllm, llamacpp, lmstudio or simulator.
+        kind: Text => "openai",
+        /// Address before the dialect's own path (before /chat/completions). Default: the
+        /// service's own; azure has none.
+        base_url: Option<BaseUrl> => "http://127.0.0.1:9300/v1",
+        /// The provider key. Default: the service's usual environment variable.
+        api_key: Option<Secret<String>> => "${LAB_KEY:-none}",
+        /// A file that holds the provider key, instead of api_key.
+        api_key_file: Option<SecretFile> as "secrets/lab.key",
+        /// Where it processes requests: us-east, us-west, eu-west or asia-pacific.
+        region: Option<Region> => "us-east",
+        /// Further headers of every call.
+        headers: Option<Headers> => { "x-team" = "research" },
+        /// The api-version of an azure provider's calls.
+        api_version: Option<Text> as "2024-10-21",
+        /// In what it differs from OpenAI, instead of what its kind says. Any of
+        /// max_completion_tokens and max_tokens (knows only this bound), no_stream_options,
+        /// no_developer_role, no_done_mark, no_unknown_members, model_in_path, cache_control.
+        quirks: Option<Vec<Text>> => ["no_stream_options"],
+    }
+}
+
+impl Repeated for ProviderSection {
+    const ENTRY: &'static Schema = Self::SCHEMA;
+}
+
+section! {
+    /// A model that callers can ask for. A provider without any serves all models of the
+    /// built-in catalogue as PROVIDER/MODEL. What is left out here is taken from there.
+    ModelSection {
+        /// What callers put in `model`.
+        id: Text => "mock-fast",
+        /// The provider that has it, or several in order of preference: ["lab", "lab-2"].
+        provider: Option<OneOrMore> => "lab",
+        /// Another model that answers, instead of provider; makes this one a second name.
+        same_as: Option<Text> as "lab/other",
+        /// Its name at the provider. Default: the id.
+        upstream_model: Option<Text> => "mock-fast",
+        /// US dollars per million tokens. Without cached_input and cache_write, those cost what
+        /// input does; without reasoning, thinking costs what output does.
+        price: Option<PriceSection> => {
+            input = "1.00", cached_input = "0.10", cache_write = "1.25", output = "4.00", reasoning = "4.00"
+        },
+        /// Prompt and answer together, in tokens.
+        context_window: Option<u32> => 128_000,
+        /// Most tokens of one answer.
+        output_limit: Option<u32> => 16_384,
+        /// What it can do; what is missing here it cannot. Any of vision, tools, json_schema,
+        /// reasoning, prompt_cache.
+        capabilities: Option<Vec<Capability>> => ["tools", "json_schema"],
+        /// The smallest suite that has it: basic, standard or full. Default: standard.
+        suite: Option<Suite> => "basic",
+        /// The least strict level at which it answers: standard, high or maximum.
+        minimum_security_level: Option<SecurityLevel> => "standard",
+        /// Who made it. Default: the provider.
+        owned_by: Option<Text> => "research",
+        /// When it was made: a day, or seconds since 1970.
+        created: Option<Moment> => "2026-11-21",
+    }
+}
+
+impl Repeated for ModelSection {
+    const ENTRY: &'static Schema = Self::SCHEMA;
+}
+
+section! {
+    /// US dollars per million tokens, by class.
+    PriceSection {
+        /// Tokens of the prompt.
+        input: Dollars => "1.00",
+        /// Tokens of the prompt that the provider's cache had.
+        cached_input: Option<Dollars> => "0.10",
+        /// Tokens of the prompt that were written to the provider's cache.
+        cache_write: Option<Dollars> => "1.25",
+        /// Generated tokens.
+        output: Dollars => "4.00",
+        /// Generated tokens of thinking.
+        reasoning: Option<Dollars> => "4.00",
+    }
+}

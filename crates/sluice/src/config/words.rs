@@ -1,0 +1,142 @@
+//! Settings that are one of a closed set of words.
+
+use sluice_core::key::{MaxTokensBound, Suite};
+use sluice_core::level::SecurityLevel;
+use sluice_core::region::Region;
+
+use super::problem::nearest;
+use super::read::{FromToml, Node, Reader, Shape};
+use super::values::shown;
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LogFormat {
+    /// For people.
+    Human,
+    /// One JSON object a line.
+    Json,
+}
+
+/// The least important kind of event that is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LogLevel {
+    /// Failures.
+    Error,
+    /// And what may become one.
+    Warn,
+    /// And what normally happens.
+    Info,
+    /// And what helps to find a mistake.
+    Debug,
+    /// Everything.
+    Trace,
+}
+
+impl LogLevel {
+    /// The word that a filter takes.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warn => "warn",
+            Self::Info => "info",
+            Self::Debug => "debug",
+            Self::Trace => "trace",
+        }
+    }
+}
+
+/// A thing that a model can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Capability {
+    /// Reads images.
+    Vision,
+    /// Calls functions.
+    Tools,
+    /// Answers by a JSON schema.
+    JsonSchema,
+    /// Thinks before it answers.
+    Reasoning,
+    /// Has a prompt cache.
+    PromptCache,
+}
+
+/// A closed set of words.
+trait Word: Copy + 'static {
+    const WORDS: &'static [(&'static str, Self)];
+}
+
+macro_rules! words {
+    ($($type:ty { $($word:literal => $value:expr),* $(,)? })*) => {$(
+        impl Word for $type {
+            const WORDS: &'static [(&'static str, Self)] = &[$(($word, $value)),*];
+        }
+
+        impl FromToml for $type {
+            const SHAPE: Shape = Shape::Value;
+
+            fn read(
+                value: &Node<'_>,
+                _: Option<&Node<'_>>,
+                reader: &mut Reader<'_>,
+            ) -> Option<Self> {
+                word(value, reader)
+            }
+        }
+    )*};
+}
+
+words! {
+    Region {
+        "us-east" => Region::UsEast,
+        "us-west" => Region::UsWest,
+        "eu-west" => Region::EuWest,
+        "asia-pacific" => Region::AsiaPacific,
+    }
+    SecurityLevel {
+        "standard" => SecurityLevel::Standard,
+        "high" => SecurityLevel::High,
+        "maximum" => SecurityLevel::Maximum,
+    }
+    Suite {
+        "basic" => Suite::Basic,
+        "standard" => Suite::Standard,
+        "full" => Suite::Full,
+    }
+    MaxTokensBound {
+        "documented" => MaxTokensBound::Documented,
+        "model" => MaxTokensBound::Model,
+    }
+    LogFormat {
+        "human" => LogFormat::Human,
+        "json" => LogFormat::Json,
+    }
+    LogLevel {
+        "error" => LogLevel::Error,
+        "warn" => LogLevel::Warn,
+        "info" => LogLevel::Info,
+        "debug" => LogLevel::Debug,
+        "trace" => LogLevel::Trace,
+    }
+    Capability {
+        "vision" => Capability::Vision,
+        "tools" => Capability::Tools,
+        "json_schema" => Capability::JsonSchema,
+        "reasoning" => Capability::Reasoning,
+        "prompt_cache" => Capability::PromptCache,
+    }
+}
+
+/// One of a closed set of words.
+fn word<T: Word>(value: &Node<'_>, reader: &mut Reader<'_>) -> Option<T> {
+    let text = reader.text_of(value)?;
+    if let Some((_, found)) = T::WORDS.iter().find(|(word, _)| *word == text) {
+        return Some(*found);
+    }
+    let all: Vec<String> = T::WORDS.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+    let fix = match nearest(&text, T::WORDS.iter().map(|(word, _)| *word)) {
+        Some(meant) => format!("did you mean \"{meant}\"?"),
+        None => format!("use one of {}", all.join(", ")),
+    };
+    reader.wrong(value, format!("{} is not one of {}", shown(value), all.join(", ")), &fix);
+    None
+}

@@ -1,0 +1,370 @@
+//! The audit trail: append-only, and tampering shows.
+//!
+//! Each entry's hash covers the hash of the one before it and the entry's own JSON text, so that a
+//! change, a gap or a swap breaks the chain from there on. A sealed head (sequence number and hash
+//! of the last entry under a key derived from the master key) shows when entries are cut off at
+//! the end, or when all hashes were computed anew. Who can write to the database *and* read the
+//! master key, or puts an old copy of the whole database back, is only found out by comparing with
+//! a head that was noted elsewhere.
+
+use hmac::Mac as _;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use sluice_core::clock::UnixMillis;
+use sluice_core::ids::{AccountId, KeyId, ModelId, ProviderId, RequestId};
+use sluice_core::level::SecurityLevel;
+use sluice_core::money::PicoUsd;
+use sluice_core::outcome::Outcome;
+use sluice_core::region::Region;
+use sluice_core::usage::Usage;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
+
+use crate::error::StorageError;
+use crate::master_key::{MasterKey, hmac, to_hex};
+use crate::open::Store;
+use crate::row::{Columns, to_db};
+use crate::usage::{Order, picos};
+
+/// What comes before the first entry.
+const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// One request, as the audit trail keeps it. Never content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditEntry {
+    /// The entry's identity: `security.audit_id`.
+    pub audit_id: String,
+    /// When the request arrived.
+    pub at: UnixMillis,
+    /// The request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<RequestId>,
+    /// The key it came with.
+    pub key_id: KeyId,
+    /// The key's account.
+    pub account_id: AccountId,
+    /// Where it came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote_addr: Option<String>,
+    /// The calling application's name, else its address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub app: Option<String>,
+    /// The model or router that was asked.
+    pub model_asked: String,
+    /// The model that answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelId>,
+    /// The provider that answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<ProviderId>,
+    /// Where it was processed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<Region>,
+    /// How strictly it was filtered.
+    pub level: SecurityLevel,
+    /// The kinds of things that were found, as JSON values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<serde_json::Value>,
+    /// The tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// What it cost. In JSON: whole pico-dollars.
+    #[serde(default, with = "picos", skip_serializing_if = "Option::is_none")]
+    pub cost: Option<PicoUsd>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Whether zero-retention mode was on.
+    pub zero_retention: bool,
+}
+
+impl AuditEntry {
+    /// The entry as zero-retention mode allows it: no request id, address or application, and
+    /// nothing that was derived from content (findings, token counts, cost).
+    #[must_use]
+    pub fn for_zero_retention(self) -> Self {
+        Self {
+            request_id: None,
+            remote_addr: None,
+            app: None,
+            findings: Vec::new(),
+            usage: None,
+            cost: None,
+            zero_retention: true,
+            ..self
+        }
+    }
+}
+
+/// An entry in its place in the chain.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ChainedEntry {
+    /// Its number; the first is 1.
+    pub seq: u64,
+    /// Its hash, in hexadecimal.
+    pub hash: String,
+    /// The entry.
+    pub entry: AuditEntry,
+}
+
+/// Which audit entries to list. The default is all of them, newest first.
+#[derive(Debug, Clone, Default)]
+pub struct AuditFilter {
+    /// Only this one.
+    pub audit_id: Option<String>,
+    /// At most so many.
+    pub limit: Option<u32>,
+    /// In which order, and so which end of the list a limit keeps.
+    pub order: Order,
+}
+
+/// What checking the whole chain found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AuditVerification {
+    /// How many entries were checked.
+    pub entries: u64,
+    /// The hash of the last one; note it elsewhere to find out about a rolled back database.
+    pub head: String,
+    /// The first place where the chain does not hold; `None`: it holds.
+    pub broken: Option<BrokenLink>,
+}
+
+/// Where the chain does not hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BrokenLink {
+    /// The number of the first entry that is missing or not as it was written.
+    pub seq: u64,
+    /// What is wrong with it.
+    pub problem: &'static str,
+}
+
+impl Store {
+    /// The audit entries in the database that `filter` admits.
+    pub async fn audit(&self, filter: &AuditFilter) -> Result<Vec<ChainedEntry>, StorageError> {
+        let mut query = QueryBuilder::<Sqlite>::new("SELECT seq, entry, hash FROM audit_entries");
+        if let Some(audit_id) = &filter.audit_id {
+            query.push(" WHERE audit_id = ").push_bind(audit_id);
+        }
+        query.push(match filter.order {
+            Order::NewestFirst => " ORDER BY seq DESC",
+            Order::OldestFirst => " ORDER BY seq",
+        });
+        if let Some(limit) = filter.limit {
+            query.push(" LIMIT ").push_bind(i64::from(limit));
+        }
+        let rows = query.build().fetch_all(self.pool()).await;
+        rows.map_err(StorageError::database("list the audit trail"))?
+            .iter()
+            .map(|row| {
+                let row = Columns(row);
+                let text: String = row.plain("entry")?;
+                let entry = serde_json::from_str(&text)
+                    .map_err(|_| StorageError::Unreadable { column: "entry", value: text })?;
+                Ok(ChainedEntry { seq: row.count("seq")?, hash: row.plain("hash")?, entry })
+            })
+            .collect()
+    }
+
+    /// Checks every entry and the head. Memory does not grow with the trail.
+    pub async fn verify_audit(&self, key: &MasterKey) -> Result<AuditVerification, StorageError> {
+        const DOING: &str = "verify the audit trail";
+        const PAGE: i64 = 500;
+        let mut tx = self.begin_read(DOING).await?;
+        let mut last = Position::genesis();
+        loop {
+            let rows =
+                sqlx::query("SELECT * FROM audit_entries WHERE seq > $1 ORDER BY seq LIMIT $2")
+                    .bind(to_db(last.seq))
+                    .bind(PAGE)
+                    .fetch_all(&mut *tx)
+                    .await
+                    .map_err(StorageError::database(DOING))?;
+            if rows.is_empty() {
+                break;
+            }
+            for row in &rows {
+                match check_link(&last, row)? {
+                    Ok(next) => last = next,
+                    Err(broken) => return Ok(last.verification(Some(broken))),
+                }
+            }
+        }
+        let head = read_head(&mut tx, &AuditSeal::new(key), DOING).await?;
+        let broken = |seq, problem| Some(BrokenLink { seq, problem });
+        let found = match head {
+            Head::Missing if last.seq == 0 => None,
+            Head::Missing => broken(last.seq, "the sealed head is missing"),
+            Head::Forged => broken(last.seq, "the head was not sealed by this master key"),
+            Head::Sealed(head) if head == last => None,
+            Head::Sealed(head) if head.seq > last.seq => {
+                broken(last.seq + 1, "entries were cut off at the end")
+            }
+            Head::Sealed(head) => broken(head.seq + 1, "entries were added behind the sealed head"),
+        };
+        Ok(last.verification(found))
+    }
+}
+
+/// A place in the chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Position {
+    seq: u64,
+    hash: String,
+}
+
+impl Position {
+    fn genesis() -> Self {
+        Self { seq: 0, hash: GENESIS.to_owned() }
+    }
+
+    fn verification(self, broken: Option<BrokenLink>) -> AuditVerification {
+        AuditVerification { entries: self.seq, head: self.hash, broken }
+    }
+}
+
+/// Whether a row follows `last`.
+fn check_link(
+    last: &Position,
+    row: &SqliteRow,
+) -> Result<Result<Position, BrokenLink>, StorageError> {
+    let row = Columns(row);
+    let (seq, entry): (u64, String) = (row.count("seq")?, row.plain("entry")?);
+    let (previous, hash): (String, String) = (row.plain("previous")?, row.plain("hash")?);
+    let expected = last.seq + 1;
+    let problem = if seq != expected {
+        "the entry is missing"
+    } else if previous != last.hash {
+        "the entry does not follow the one before it"
+    } else if hash != link_hash(&previous, &entry) {
+        "the entry is not as it was written"
+    } else {
+        return Ok(Ok(Position { seq, hash }));
+    };
+    Ok(Err(BrokenLink { seq: expected, problem }))
+}
+
+fn link_hash(previous: &str, entry: &str) -> String {
+    to_hex(&Sha256::new().chain_update(previous).chain_update(entry).finalize())
+}
+
+/// Seals the head of the chain.
+pub(crate) struct AuditSeal(hmac::Hmac<Sha256>);
+
+impl AuditSeal {
+    pub(crate) fn new(key: &MasterKey) -> Self {
+        Self(hmac(key.derive("audit-head").expose()))
+    }
+
+    fn seal(&self, position: &Position) -> String {
+        let mut mac = self.0.clone();
+        mac.update(format!("{} {}", position.seq, position.hash).as_bytes());
+        to_hex(&mac.finalize().into_bytes())
+    }
+}
+
+/// What the database says about the end of the chain.
+enum Head {
+    Missing,
+    Forged,
+    Sealed(Position),
+}
+
+async fn read_head(
+    tx: &mut SqliteConnection,
+    seal: &AuditSeal,
+    doing: &'static str,
+) -> Result<Head, StorageError> {
+    let row = sqlx::query("SELECT * FROM audit_head WHERE id = 1")
+        .fetch_optional(tx)
+        .await
+        .map_err(StorageError::database(doing))?;
+    let Some(row) = row else {
+        return Ok(Head::Missing);
+    };
+    let row = Columns(&row);
+    let position = Position { seq: row.count("seq")?, hash: row.plain("hash")? };
+    let sealed: String = row.plain("seal")?;
+    Ok(if seal.seal(&position) == sealed { Head::Sealed(position) } else { Head::Forged })
+}
+
+/// Adds entries at the end of the chain; those that are in it already are left out.
+///
+/// Only the ingester calls this: there is one writer.
+pub(crate) async fn append(
+    tx: &mut SqliteConnection,
+    seal: &AuditSeal,
+    entries: &[&AuditEntry],
+) -> Result<(), StorageError> {
+    const DOING: &str = "add to the audit trail";
+    if entries.is_empty() {
+        return Ok(());
+    }
+    let mut last = resume(tx, seal, DOING).await?;
+    for entry in entries {
+        let json = serde_json::to_string(entry).map_err(|error| StorageError::Unreadable {
+            column: "entry",
+            value: error.to_string(),
+        })?;
+        let next = Position { seq: last.seq + 1, hash: link_hash(&last.hash, &json) };
+        let done = sqlx::query(
+            "INSERT INTO audit_entries (seq, audit_id, entry, previous, hash) \
+             VALUES ($1, $2, $3, $4, $5) ON CONFLICT (audit_id) DO NOTHING",
+        )
+        .bind(to_db(next.seq))
+        .bind(&entry.audit_id)
+        .bind(json)
+        .bind(&last.hash)
+        .bind(&next.hash)
+        .execute(&mut *tx)
+        .await
+        .map_err(StorageError::database(DOING))?;
+        if done.rows_affected() == 1 {
+            last = next;
+        }
+    }
+    sqlx::query(
+        "INSERT INTO audit_head (id, seq, hash, seal) VALUES (1, $1, $2, $3) ON CONFLICT (id) \
+         DO UPDATE SET seq = excluded.seq, hash = excluded.hash, seal = excluded.seal",
+    )
+    .bind(to_db(last.seq))
+    .bind(&last.hash)
+    .bind(seal.seal(&last))
+    .execute(tx)
+    .await
+    .map_err(StorageError::database(DOING))?;
+    Ok(())
+}
+
+/// Where the chain goes on.
+///
+/// Where somebody tampered with its end, it goes on behind a gap: a new seal must not heal what
+/// [`Store::verify_audit`] should report, and new requests must not go without an entry.
+async fn resume(
+    tx: &mut SqliteConnection,
+    seal: &AuditSeal,
+    doing: &'static str,
+) -> Result<Position, StorageError> {
+    let head = read_head(tx, seal, doing).await?;
+    let row = sqlx::query("SELECT seq, hash FROM audit_entries ORDER BY seq DESC LIMIT 1")
+        .fetch_optional(tx)
+        .await
+        .map_err(StorageError::database(doing))?;
+    let last = match &row {
+        None => Position::genesis(),
+        Some(row) => {
+            let row = Columns(row);
+            Position { seq: row.count("seq")?, hash: row.plain("hash")? }
+        }
+    };
+    let sealed = match head {
+        Head::Missing if last.seq == 0 => return Ok(last),
+        Head::Sealed(head) if head == last => return Ok(last),
+        Head::Sealed(head) => head.seq,
+        Head::Missing | Head::Forged => 0,
+    };
+    tracing::error!(
+        last = last.seq,
+        sealed,
+        "the end of the audit trail was tampered with; `sluice audit verify` says where"
+    );
+    Ok(Position { seq: last.seq.max(sealed) + 1, hash: GENESIS.to_owned() })
+}

@@ -1,0 +1,67 @@
+//! One server a data folder.
+//!
+//! The operating system drops the lock with the process, so nothing is left behind by a crash.
+//! Commands do not take it: the database lets several processes in.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+
+use crate::error::StorageError;
+use crate::open::create_data_dir;
+
+/// The right to serve from a data folder, until it is dropped.
+#[derive(Debug)]
+pub struct DataLock {
+    _file: File,
+}
+
+impl DataLock {
+    /// Takes the lock, or says which process has it. Creates the data folder where it is missing.
+    pub fn acquire(data_dir: &Path) -> Result<Self, StorageError> {
+        create_data_dir(data_dir)?;
+        let path = data_dir.join("sluice.lock");
+        let failed = |doing| StorageError::file(doing, &path, "check the folder's permissions");
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(failed("open the lock file"))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut text = String::new();
+                let process = match file.read_to_string(&mut text) {
+                    Ok(_) => text.trim().parse().ok(),
+                    Err(_) => None,
+                };
+                return Err(StorageError::Locked { data_dir: data_dir.to_owned(), process });
+            }
+            Err(TryLockError::Error(source)) => {
+                return Err(failed("lock")(source));
+            }
+        }
+        let written = file
+            .set_len(0)
+            .and_then(|()| file.write_all(format!("{}\n", std::process::id()).as_bytes()));
+        written.map_err(failed("write the lock file"))?;
+        Ok(Self { _file: file })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_server_is_refused_until_the_first_is_gone() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = DataLock::acquire(dir.path()).unwrap();
+        let error = DataLock::acquire(dir.path()).unwrap_err().to_string();
+        assert!(error.contains(&std::process::id().to_string()), "{error}");
+        drop(first);
+        DataLock::acquire(dir.path()).unwrap();
+    }
+}

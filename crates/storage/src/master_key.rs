@@ -1,0 +1,316 @@
+//! The master key: the one secret of a data folder.
+//!
+//! 32 random bytes in `master.key`, as hexadecimal text, readable by the owner only. Every secret
+//! that Sluice needs for itself is derived from it by HKDF-SHA256 (RFC 5869) with a label, so that
+//! none of them tells anything about another. Without the file no service key of the data folder
+//! works: the database holds keyed hashes only.
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::hash::{Hash, Hasher};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use hkdf::Hkdf;
+use hmac::{Hmac, Mac as _};
+use sha2::Sha256;
+use sluice_core::secret::Secret;
+use subtle::ConstantTimeEq as _;
+use zeroize::Zeroizing;
+
+use crate::error::StorageError;
+use crate::open::{Store, create_data_dir};
+
+/// The master key's file in the data folder.
+const FILE: &str = "master.key";
+
+/// The one secret of a data folder.
+#[derive(Debug, Clone)]
+pub struct MasterKey {
+    secret: Secret<[u8; 32]>,
+    path: PathBuf,
+}
+
+impl MasterKey {
+    /// The key in `data_dir`; makes one where there is none.
+    ///
+    /// Refuses a file that others can read. When two processes make one at once, both end up with
+    /// the same.
+    pub fn load_or_create(data_dir: &Path) -> Result<Self, StorageError> {
+        create_data_dir(data_dir)?;
+        let path = data_dir.join(FILE);
+        match File::open(&path) {
+            Ok(file) => Self::read(file, path),
+            Err(error) if error.kind() == ErrorKind::NotFound => Self::create(path),
+            Err(error) => Err(StorageError::file(
+                "read the master key",
+                &path,
+                "run sluice as the user that owns the file",
+            )(error)),
+        }
+    }
+
+    fn read(mut file: File, path: PathBuf) -> Result<Self, StorageError> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let metadata = file.metadata().map_err(StorageError::file(
+                "read the permissions of",
+                &path,
+                "check the file system",
+            ))?;
+            let mode = metadata.permissions().mode() & 0o777;
+            if mode & 0o077 != 0 {
+                return Err(StorageError::KeyIsReadable { path, mode });
+            }
+        }
+        let mut text = Zeroizing::new(String::with_capacity(80));
+        file.read_to_string(&mut text).map_err(StorageError::file(
+            "read the master key",
+            &path,
+            "restore it from a backup",
+        ))?;
+        match from_hex(text.as_bytes().trim_ascii()) {
+            Some(bytes) => Ok(Self { secret: Secret::new(bytes), path }),
+            None => Err(StorageError::KeyIsMalformed { path }),
+        }
+    }
+
+    /// Writes a new key beside its place and links it there: whoever opens the name finds a whole
+    /// key, and the first of two processes wins.
+    fn create(path: PathBuf) -> Result<Self, StorageError> {
+        let bytes = Zeroizing::new(random_bytes::<32>()?);
+        let draft = path.with_extension(format!("new-{}", to_hex(&random_bytes::<8>()?)));
+        let text = Zeroizing::new(to_hex(&*bytes) + "\n");
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let linked = options
+            .open(&draft)
+            .and_then(|mut file| {
+                file.write_all(text.as_bytes())?;
+                file.sync_all()
+            })
+            .and_then(|()| std::fs::hard_link(&draft, &path));
+        // The draft has served, or is of no use.
+        let _ = std::fs::remove_file(&draft);
+        match linked {
+            Ok(()) => Ok(Self { secret: Secret::new(*bytes), path }),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                let file = File::open(&path).map_err(StorageError::file(
+                    "read the master key",
+                    &path,
+                    "run sluice as the user that owns the file",
+                ))?;
+                Self::read(file, path)
+            }
+            Err(error) => Err(StorageError::file(
+                "create the master key",
+                &path,
+                "set storage.data_dir to a folder that this user may write to",
+            )(error)),
+        }
+    }
+
+    /// A secret for one purpose. The same label always gives the same secret.
+    pub fn derive(&self, label: &str) -> Secret<[u8; 32]> {
+        let mut derived = Zeroizing::new([0; 32]);
+        let hkdf = Hkdf::<Sha256>::new(None, self.secret.expose());
+        // HKDF-SHA256 gives up to 8160 bytes, so that 32 never fail.
+        let expanded = hkdf.expand(label.as_bytes(), &mut *derived);
+        debug_assert!(expanded.is_ok());
+        Secret::new(*derived)
+    }
+
+    /// What hashes service keys. Make it once: the derivation costs more than a hash.
+    pub fn key_hasher(&self) -> KeyHasher {
+        KeyHasher(hmac(self.derive("service-key-hash").expose()))
+    }
+}
+
+impl Store {
+    /// Refuses a master key that the database was not made with.
+    ///
+    /// Otherwise a lost file would be replaced silently, and every key answer 401.
+    pub async fn check_master_key(&self, key: &MasterKey) -> Result<(), StorageError> {
+        const DOING: &str = "compare the master key";
+        let mut mac = hmac(key.derive("master-key-check").expose());
+        mac.update(b"sluice");
+        let check = to_hex(&mac.finalize().into_bytes());
+        sqlx::query(
+            "INSERT INTO meta (name, value) VALUES ('master_key_check', $1) \
+             ON CONFLICT (name) DO NOTHING",
+        )
+        .bind(&check)
+        .execute(self.pool())
+        .await
+        .map_err(StorageError::database(DOING))?;
+        let stored: String =
+            sqlx::query_scalar("SELECT value FROM meta WHERE name = 'master_key_check'")
+                .fetch_one(self.pool())
+                .await
+                .map_err(StorageError::database(DOING))?;
+        if stored == check {
+            return Ok(());
+        }
+        Err(StorageError::KeyIsAnother { path: key.path.clone() })
+    }
+}
+
+/// Hashes service keys: HMAC-SHA256 with a key derived from the master key.
+///
+/// A keyed hash is enough where a password would need a slow one: a service key holds more than
+/// 160 random bits.
+#[derive(Clone)]
+pub struct KeyHasher(Hmac<Sha256>);
+
+impl KeyHasher {
+    /// The hash of a service key's text.
+    pub fn hash(&self, service_key: &str) -> KeyHash {
+        let mut mac = self.0.clone();
+        mac.update(service_key.as_bytes());
+        KeyHash(mac.finalize().into_bytes().into())
+    }
+}
+
+impl fmt::Debug for KeyHasher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// The keyed hash of a service key. Compared in constant time; never printed.
+#[derive(Clone, Copy)]
+pub struct KeyHash([u8; 32]);
+
+impl KeyHash {
+    /// The hash as hexadecimal text, for the database.
+    pub(crate) fn to_hex(self) -> String {
+        to_hex(&self.0)
+    }
+
+    /// The hash that a text in the database stands for.
+    pub(crate) fn from_hex(text: &str) -> Option<Self> {
+        from_hex(text.as_bytes()).map(Self)
+    }
+}
+
+impl PartialEq for KeyHash {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
+
+impl Eq for KeyHash {}
+
+impl Hash for KeyHash {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+impl fmt::Debug for KeyHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// A message authentication code in the making.
+#[expect(clippy::expect_used, reason = "HMAC takes keys of every length (RFC 2104)")]
+pub(crate) fn hmac(key: &[u8; 32]) -> Hmac<Sha256> {
+    Hmac::new_from_slice(key).expect("HMAC takes keys of every length")
+}
+
+/// Bytes from the operating system's generator.
+pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N], StorageError> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|error| StorageError::NoRandomness(error.to_string()))?;
+    Ok(bytes)
+}
+
+/// Lower-case hexadecimal text.
+pub(crate) fn to_hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        text.push(char::from(DIGITS[usize::from(byte & 15)]));
+    }
+    text
+}
+
+/// 32 bytes from 64 hexadecimal digits.
+pub(crate) fn from_hex(text: &[u8]) -> Option<[u8; 32]> {
+    if text.len() != 64 {
+        return None;
+    }
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let mut bytes = [0; 32];
+    for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
+        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_file_gives_the_same_secrets_and_labels_differ() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = MasterKey::load_or_create(dir.path()).unwrap();
+        let again = MasterKey::load_or_create(dir.path()).unwrap();
+        assert_eq!(first.derive("a"), again.derive("a"));
+        assert_ne!(first.derive("a"), first.derive("b"));
+        assert_eq!(first.key_hasher().hash("k"), again.key_hasher().hash("k"));
+        assert_ne!(first.key_hasher().hash("k"), again.key_hasher().hash("l"));
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "no draft is left");
+    }
+
+    #[test]
+    fn nothing_secret_is_printed() {
+        let dir = tempfile::tempdir().unwrap();
+        let key = MasterKey::load_or_create(dir.path()).unwrap();
+        let text = std::fs::read_to_string(dir.path().join(FILE)).unwrap();
+        let printed = format!("{key:?} {:?} {:?}", key.key_hasher(), key.key_hasher().hash("k"));
+        assert!(!printed.contains(text.trim()), "{printed}");
+        assert!(!printed.contains(&key.key_hasher().hash("k").to_hex()), "{printed}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_key_that_others_can_read_is_refused_with_the_fix() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        MasterKey::load_or_create(dir.path()).unwrap();
+        let path = dir.path().join(FILE);
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        let error = MasterKey::load_or_create(dir.path()).unwrap_err().to_string();
+        assert!(error.contains("chmod 600") && error.contains("640"), "{error}");
+    }
+
+    #[test]
+    fn a_malformed_key_is_refused_without_quoting_it() {
+        let dir = tempfile::tempdir().unwrap();
+        MasterKey::load_or_create(dir.path()).unwrap();
+        std::fs::write(dir.path().join(FILE), "half a key").unwrap();
+        let error = MasterKey::load_or_create(dir.path()).unwrap_err();
+        assert!(matches!(error, StorageError::KeyIsMalformed { .. }));
+        assert!(!error.to_string().contains("half"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn another_master_key_is_noticed() {
+        let (dir, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let store = Store::open(dir.path()).await.unwrap();
+        let key = MasterKey::load_or_create(dir.path()).unwrap();
+        store.check_master_key(&key).await.unwrap();
+        store.check_master_key(&key).await.unwrap();
+        let other = MasterKey::load_or_create(elsewhere.path()).unwrap();
+        let error = store.check_master_key(&other).await.unwrap_err();
+        assert!(matches!(error, StorageError::KeyIsAnother { .. }), "{error}");
+    }
+}

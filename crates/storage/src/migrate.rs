@@ -1,0 +1,75 @@
+//! Brings the database's tables to this program's version.
+//!
+//! All missing steps run in one transaction that holds the write lock, so that a server and a
+//! command that start at once do not run them twice.
+
+use sqlx::Row as _;
+
+use crate::error::StorageError;
+use crate::open::{DATABASE_FILE, Store};
+
+/// The steps in order. A step that has been released is never edited; changes are new steps.
+const STEPS: [(i64, &str); 2] = [
+    (1, include_str!("../migrations/0001_records.sql")),
+    (2, include_str!("../migrations/0002_audit_is_append_only.sql")),
+];
+
+/// Runs the steps that the database has not seen.
+pub(crate) async fn run(store: &Store) -> Result<(), StorageError> {
+    const DOING: &str = "bring the database up to date";
+    let known = STEPS.last().map_or(0, |(version, _)| *version);
+    let mut tx = store.begin_write(DOING).await.map_err(|error| match error {
+        // The first statement: a file that is no database shows here.
+        StorageError::Database { source, .. } => {
+            StorageError::Open { path: store.data_dir().join(DATABASE_FILE), source }
+        }
+        other => other,
+    })?;
+    sqlx::query("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT PRIMARY KEY)")
+        .execute(&mut *tx)
+        .await
+        .map_err(StorageError::database(DOING))?;
+    let found: i64 = sqlx::query("SELECT COALESCE(MAX(version), 0) AS version FROM schema_version")
+        .fetch_one(&mut *tx)
+        .await
+        .and_then(|row| row.try_get("version"))
+        .map_err(StorageError::database(DOING))?;
+    if found > known {
+        return Err(StorageError::TooNew { found, known });
+    }
+    for (version, sql) in STEPS.into_iter().filter(|(version, _)| *version > found) {
+        sqlx::raw_sql(sql).execute(&mut *tx).await.map_err(StorageError::database(DOING))?;
+        sqlx::query("INSERT INTO schema_version (version) VALUES ($1)")
+            .bind(version)
+            .execute(&mut *tx)
+            .await
+            .map_err(StorageError::database(DOING))?;
+    }
+    tx.commit().await.map_err(StorageError::database(DOING))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn opening_again_and_at_once_changes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let (one, other) = tokio::join!(Store::open(dir.path()), Store::open(dir.path()));
+        one.unwrap();
+        other.unwrap();
+        Store::open(dir.path()).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_newer_database_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        sqlx::query("INSERT INTO schema_version (version) VALUES (1000)")
+            .execute(store.pool())
+            .await
+            .unwrap();
+        let error = Store::open(dir.path()).await.unwrap_err();
+        assert!(matches!(error, StorageError::TooNew { found: 1000, .. }), "{error}");
+    }
+}

@@ -1,0 +1,176 @@
+//! Sums a day, key and account: what remains of a request once its record is gone, and all there
+//! ever is of a request in zero-retention mode.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use sluice_core::clock::UnixMillis;
+use sluice_core::ids::{AccountId, KeyId};
+use sluice_core::money::PicoUsd;
+use sluice_core::usage::Usage;
+use sqlx::SqliteConnection;
+
+use crate::error::StorageError;
+use crate::open::Store;
+use crate::row::{Columns, to_db};
+use crate::usage::{UsageRecord, picos, read_tokens};
+use crate::windows::{DAY_SECONDS, window_start};
+
+/// Usage without a request's identity: what zero-retention mode writes in place of a record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsageSum {
+    /// The key.
+    pub key_id: KeyId,
+    /// The key's account.
+    pub account_id: AccountId,
+    /// The full hour, in seconds since the Unix epoch. Nothing finer is kept.
+    pub hour: u64,
+    /// How many requests.
+    pub requests: u64,
+    /// Their tokens.
+    pub usage: Usage,
+    /// What they cost; `None` where the price is not known. In JSON: whole pico-dollars.
+    #[serde(default, with = "picos", skip_serializing_if = "Option::is_none")]
+    pub cost: Option<PicoUsd>,
+}
+
+/// What a key used on a day (UTC).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DaySum {
+    /// The day's first second, in seconds since the Unix epoch.
+    pub day: u64,
+    /// The key.
+    pub key_id: KeyId,
+    /// Its account.
+    pub account_id: AccountId,
+    /// How many requests were answered.
+    pub requests: u64,
+    /// Their tokens.
+    pub usage: Usage,
+    /// What they cost, without those that have no known price. In JSON: whole pico-dollars.
+    #[serde(serialize_with = "whole_picos")]
+    pub cost: PicoUsd,
+    /// How many of them have no known price.
+    pub unpriced_requests: u64,
+}
+
+fn whole_picos<S: serde::Serializer>(cost: &PicoUsd, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(cost.0)
+}
+
+impl Store {
+    /// The sums of the days from `since` to before `until`, in the order of days.
+    pub async fn usage_sums(
+        &self,
+        since: UnixMillis,
+        until: UnixMillis,
+    ) -> Result<Vec<DaySum>, StorageError> {
+        sqlx::query(
+            "SELECT * FROM usage_sums WHERE day >= $1 AND day < $2 \
+             ORDER BY day, account_id, key_id",
+        )
+        .bind(to_db(window_start(since, DAY_SECONDS)))
+        .bind(to_db(until.seconds()))
+        .fetch_all(self.pool())
+        .await
+        .map_err(StorageError::database("read the sums of usage"))?
+        .iter()
+        .map(|row| {
+            let row = Columns(row);
+            Ok(DaySum {
+                day: row.count("day")?,
+                key_id: row.text("key_id")?,
+                account_id: row.text("account_id")?,
+                requests: row.count("requests")?,
+                usage: read_tokens(&row)?,
+                cost: PicoUsd(row.count("cost")?),
+                unpriced_requests: row.count("unpriced_requests")?,
+            })
+        })
+        .collect()
+    }
+}
+
+/// What a batch of records adds to the sums.
+#[derive(Debug, Default)]
+pub(crate) struct SumAdditions(BTreeMap<(u64, KeyId, AccountId), Totals>);
+
+#[derive(Debug, Default)]
+struct Totals {
+    requests: u64,
+    usage: Usage,
+    cost: PicoUsd,
+    unpriced_requests: u64,
+}
+
+impl SumAdditions {
+    /// Counts one record.
+    pub(crate) fn count_record(&mut self, record: &UsageRecord) {
+        let day = window_start(record.started_at, DAY_SECONDS);
+        let key = (day, record.key_id.clone(), record.account_id.clone());
+        self.add(key, 1, &record.usage, record.cost);
+    }
+
+    /// Counts a sum.
+    pub(crate) fn count_sum(&mut self, sum: &UsageSum) {
+        let day = sum.hour - sum.hour % DAY_SECONDS;
+        let key = (day, sum.key_id.clone(), sum.account_id.clone());
+        self.add(key, sum.requests, &sum.usage, sum.cost);
+    }
+
+    fn add(
+        &mut self,
+        key: (u64, KeyId, AccountId),
+        requests: u64,
+        usage: &Usage,
+        cost: Option<PicoUsd>,
+    ) {
+        let totals = self.0.entry(key).or_default();
+        totals.requests = totals.requests.saturating_add(requests);
+        let sum = &mut totals.usage;
+        sum.uncached_input = sum.uncached_input.saturating_add(usage.uncached_input);
+        sum.cache_read = sum.cache_read.saturating_add(usage.cache_read);
+        sum.cache_write = sum.cache_write.saturating_add(usage.cache_write);
+        sum.output = sum.output.saturating_add(usage.output);
+        sum.reasoning = sum.reasoning.saturating_add(usage.reasoning);
+        match cost {
+            Some(cost) => totals.cost = totals.cost.plus(cost),
+            None => totals.unpriced_requests = totals.unpriced_requests.saturating_add(requests),
+        }
+    }
+
+    /// Adds everything to the database.
+    pub(crate) async fn store(&self, tx: &mut SqliteConnection) -> Result<(), StorageError> {
+        for ((day, key_id, account_id), totals) in &self.0 {
+            sqlx::query(
+                "INSERT INTO usage_sums (day, key_id, account_id, requests, uncached_input, \
+                 cache_read, cache_write, output, reasoning, cost, unpriced_requests) \
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
+                 ON CONFLICT (day, key_id, account_id) DO UPDATE SET \
+                 requests = usage_sums.requests + excluded.requests, \
+                 uncached_input = usage_sums.uncached_input + excluded.uncached_input, \
+                 cache_read = usage_sums.cache_read + excluded.cache_read, \
+                 cache_write = usage_sums.cache_write + excluded.cache_write, \
+                 output = usage_sums.output + excluded.output, \
+                 reasoning = usage_sums.reasoning + excluded.reasoning, \
+                 cost = usage_sums.cost + excluded.cost, \
+                 unpriced_requests = usage_sums.unpriced_requests + excluded.unpriced_requests",
+            )
+            .bind(to_db(*day))
+            .bind(key_id.as_str())
+            .bind(account_id.as_str())
+            .bind(to_db(totals.requests))
+            .bind(to_db(totals.usage.uncached_input))
+            .bind(to_db(totals.usage.cache_read))
+            .bind(to_db(totals.usage.cache_write))
+            .bind(to_db(totals.usage.output))
+            .bind(to_db(totals.usage.reasoning))
+            .bind(to_db(totals.cost.0))
+            .bind(to_db(totals.unpriced_requests))
+            .execute(&mut *tx)
+            .await
+            .map_err(StorageError::database("add to the sums of usage"))?;
+        }
+        Ok(())
+    }
+}

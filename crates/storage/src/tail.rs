@@ -1,0 +1,83 @@
+//! What the journal holds and the database does not yet, for lists made by another process.
+
+use std::collections::HashSet;
+use std::io::ErrorKind;
+
+use crate::audit::AuditEntry;
+use crate::error::StorageError;
+use crate::ingest::load_positions;
+use crate::journal::{JournalEntry, list, read_chunk};
+use crate::open::{Store, journal_dir};
+use crate::usage::{Order, UsageFilter, UsageRecord};
+
+/// The entries of the journal that have not been ingested.
+#[derive(Debug, Clone, Default)]
+pub struct JournalTail {
+    /// Usage records, in the order of writing. Some may have been ingested meanwhile.
+    pub usage: Vec<UsageRecord>,
+    /// Audit entries, in the order of writing. They are not in the chain yet.
+    pub audit: Vec<AuditEntry>,
+}
+
+impl Store {
+    /// Reads what the journal holds and the database does not yet.
+    pub async fn journal_tail(&self) -> Result<JournalTail, StorageError> {
+        let positions = load_positions(self).await?;
+        let dir = journal_dir(self.data_dir());
+        let failed = || StorageError::file("read the journal", &dir, "check its permissions");
+        let mut tail = JournalTail::default();
+        let segments = match list(&dir) {
+            Ok(segments) => segments,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(tail),
+            Err(error) => return Err(failed()(error)),
+        };
+        for segment in segments {
+            let from = positions.get(&segment.name).copied().unwrap_or(0);
+            let chunk = match read_chunk(&segment.path, from, usize::MAX) {
+                Ok(chunk) => chunk,
+                // It was ingested and deleted since the list was made.
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) => return Err(failed()(error)),
+            };
+            for entry in chunk.entries {
+                match entry {
+                    JournalEntry::Usage(record) => tail.usage.push(*record),
+                    JournalEntry::Audit(entry) => tail.audit.push(*entry),
+                    JournalEntry::Sum(_) => {}
+                }
+            }
+        }
+        Ok(tail)
+    }
+
+    /// The usage records that `filter` admits, in the database or still in the journal.
+    ///
+    /// Records over the filter's limit are left out only after both have been merged.
+    pub async fn usage_with_tail(
+        &self,
+        filter: &UsageFilter,
+    ) -> Result<Vec<UsageRecord>, StorageError> {
+        // The journal first: what is ingested between the two readings is found in both.
+        let mut tail = self.journal_tail().await?.usage;
+        tail.retain(|record| filter.admits(record));
+        let mut records = self.usage(filter).await?;
+        if tail.is_empty() {
+            return Ok(records);
+        }
+        let mut known: HashSet<_> =
+            records.iter().map(|record| record.request_id.clone()).collect();
+        tail.retain(|record| known.insert(record.request_id.clone()));
+        records.append(&mut tail);
+        records.sort_by(|a, b| {
+            let ascending = (a.started_at, &a.request_id).cmp(&(b.started_at, &b.request_id));
+            match filter.order {
+                Order::NewestFirst => ascending.reverse(),
+                Order::OldestFirst => ascending,
+            }
+        });
+        if let Some(limit) = filter.limit {
+            records.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        }
+        Ok(records)
+    }
+}

@@ -1,0 +1,129 @@
+//! Sample records.
+
+#![allow(dead_code, reason = "each test file uses some of them")]
+
+use sluice_core::clock::UnixMillis;
+use sluice_core::key::{AccountTier, KeyClass, MaxTokensBound};
+use sluice_core::level::SecurityLevel;
+use sluice_core::money::PicoUsd;
+use sluice_core::outcome::Outcome;
+use sluice_core::region::Region;
+use sluice_core::usage::{Usage, UsageSource};
+use sluice_storage::{
+    AccountRecord, AuditEntry, JournalEntry, KeyRecord, MasterKey, UsageRecord, UsageSum,
+};
+
+/// 2026-11-21, 09:30 in UTC.
+pub(crate) const NOW: UnixMillis = UnixMillis(1_795_253_400_000);
+
+pub(crate) fn account(id: &str) -> AccountRecord {
+    AccountRecord {
+        id: id.into(),
+        name: format!("account {id}"),
+        tier: AccountTier::Middle,
+        created_at: NOW,
+        requests_per_hour: None,
+        tokens_per_day: Some(5),
+        concurrent_requests: Some(2),
+        region: Some(Region::EuWest),
+        minimum_level: SecurityLevel::High,
+        zero_retention: false,
+        audit: true,
+    }
+}
+
+pub(crate) fn key(id: &str, account_id: &str, master: &MasterKey) -> KeyRecord {
+    KeyRecord {
+        id: id.into(),
+        account_id: account_id.into(),
+        name: format!("key {id}"),
+        prefix: "svc_ent_Ab12".to_owned(),
+        hash: master.key_hasher().hash(id),
+        class: KeyClass::Production,
+        models: Some(vec!["a".to_owned(), "b\"c".to_owned()]),
+        regions: Some(vec![Region::UsEast, Region::AsiaPacific]),
+        region: None,
+        minimum_level: SecurityLevel::Standard,
+        zero_retention: true,
+        audit: false,
+        max_tokens: MaxTokensBound::Model,
+        requests_per_hour: Some(7),
+        tokens_per_day: None,
+        owner: Some("the team".to_owned()),
+        created_at: NOW,
+        expires_at: None,
+        revoked_at: None,
+        replaced_by: None,
+    }
+}
+
+pub(crate) fn usage(id: u64) -> UsageRecord {
+    UsageRecord {
+        request_id: format!("req-{id:06}").into(),
+        key_id: if id.is_multiple_of(3) { "k1" } else { "k2" }.into(),
+        account_id: "a1".into(),
+        started_at: UnixMillis(NOW.0 + id),
+        app_url: Some("https://app.example".to_owned()),
+        app_title: None,
+        model_asked: "svc/auto".to_owned(),
+        model: Some("mock-fast".into()),
+        provider: Some("lab".into()),
+        region: Some(Region::UsEast),
+        level: SecurityLevel::Standard,
+        stream: id.is_multiple_of(2),
+        usage: Usage { uncached_input: 10, cache_read: 3, cache_write: 2, output: 5, reasoning: 1 },
+        usage_source: UsageSource::Measured,
+        cost: (!id.is_multiple_of(5)).then_some(PicoUsd(1_000 + id)),
+        price_version: Some("2026-11".to_owned()),
+        time_to_first_token_ms: Some(12),
+        duration_ms: 345,
+        outcome: if id.is_multiple_of(4) { Outcome::Cancelled } else { Outcome::Completed },
+        attempts: 2,
+        audit_id: Some(format!("aud-{id:06}")),
+        simulated: false,
+    }
+}
+
+pub(crate) fn audit(id: u64) -> AuditEntry {
+    AuditEntry {
+        audit_id: format!("aud-{id:06}"),
+        at: UnixMillis(NOW.0 + id),
+        request_id: Some(format!("req-{id:06}").into()),
+        key_id: "k1".into(),
+        account_id: "a1".into(),
+        remote_addr: Some("192.0.2.7".to_owned()),
+        app: Some("app".to_owned()),
+        model_asked: "svc/auto".to_owned(),
+        model: Some("mock-fast".into()),
+        provider: Some("lab".into()),
+        region: Some(Region::UsEast),
+        level: SecurityLevel::Maximum,
+        findings: vec![serde_json::json!({"kind": "email", "count": 2})],
+        usage: Some(Usage { uncached_input: 1, ..Usage::default() }),
+        cost: Some(PicoUsd(1)),
+        outcome: Outcome::Completed,
+        zero_retention: false,
+    }
+}
+
+pub(crate) fn sum(requests: u64) -> UsageSum {
+    UsageSum {
+        key_id: "k1".into(),
+        account_id: "a1".into(),
+        hour: NOW.seconds() - NOW.seconds() % 3600,
+        requests,
+        usage: Usage { output: 4, ..Usage::default() },
+        cost: Some(PicoUsd(9)),
+    }
+}
+
+/// What a server appends for a request: a third of them are in zero-retention mode.
+pub(crate) fn request(id: u64) -> Vec<JournalEntry> {
+    match id % 3 {
+        0 => vec![JournalEntry::Usage(Box::new(usage(id)))],
+        1 => {
+            vec![JournalEntry::Usage(Box::new(usage(id))), JournalEntry::Audit(Box::new(audit(id)))]
+        }
+        _ => vec![JournalEntry::Sum(sum(1))],
+    }
+}

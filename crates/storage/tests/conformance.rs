@@ -1,0 +1,200 @@
+//! What every database behind a [`Store`] must do. A further backend calls [`suite`] too.
+
+#![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
+
+mod common;
+
+use common::{NOW, account, audit, key, sum, usage};
+use sluice_core::clock::UnixMillis;
+use sluice_core::key::AccountTier;
+use sluice_core::money::PicoUsd;
+use sluice_core::outcome::Outcome;
+use sluice_storage::{
+    AuditFilter, DAY_SECONDS, HOUR_SECONDS, Ingester, Journal, JournalEntry, MasterKey, Order,
+    Replacement, StorageError, Store, UsageFilter, WindowKind, WindowSubject, window_start,
+};
+
+#[tokio::test]
+async fn sqlite_conforms() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).await.unwrap();
+    suite(&store).await;
+}
+
+/// Takes an empty store through everything that it can do.
+async fn suite(store: &Store) {
+    let master = MasterKey::load_or_create(store.data_dir()).unwrap();
+    accounts_keep_everything_and_names_are_unique(store).await;
+    keys_keep_everything(store, &master).await;
+    keys_are_revoked_expired_and_replaced(store, &master).await;
+    the_journal_is_ingested(store, &master).await;
+    usage_is_filtered_and_ordered(store).await;
+    sums_and_windows_add_up(store).await;
+    the_audit_trail_holds(store, &master).await;
+    usage_is_pruned_in_slices(store).await;
+}
+
+async fn accounts_keep_everything_and_names_are_unique(store: &Store) {
+    let before = store.change_version().await.unwrap();
+    store.insert_account(&account("a1")).await.unwrap();
+    store.insert_account(&account("a2")).await.unwrap();
+    assert_eq!(store.account(&"a1".into()).await.unwrap(), Some(account("a1")));
+    assert_eq!(store.account(&"a9".into()).await.unwrap(), None);
+    assert_eq!(store.accounts().await.unwrap(), [account("a1"), account("a2")]);
+    assert_eq!(store.change_version().await.unwrap(), before + 2);
+
+    let mut same_name = account("a3");
+    same_name.name = account("a1").name;
+    let error = store.insert_account(&same_name).await.unwrap_err();
+    assert!(matches!(error, StorageError::Exists { .. }), "{error}");
+    assert_eq!(store.change_version().await.unwrap(), before + 2, "nothing changed");
+
+    assert!(store.set_account_tier(&"a2".into(), AccountTier::Lowest).await.unwrap());
+    assert!(!store.set_account_tier(&"a9".into(), AccountTier::Lowest).await.unwrap());
+    let changed = store.account(&"a2".into()).await.unwrap().unwrap();
+    assert_eq!(changed.tier, AccountTier::Lowest);
+}
+
+async fn keys_keep_everything(store: &Store, master: &MasterKey) {
+    let mut plain = key("k2", "a1", master);
+    plain.models = None;
+    plain.regions = None;
+    store.insert_key(&key("k1", "a1", master)).await.unwrap();
+    store.insert_key(&plain).await.unwrap();
+    assert_eq!(store.keys().await.unwrap(), [key("k1", "a1", master), plain]);
+    assert_eq!(store.key(&"k1".into()).await.unwrap(), Some(key("k1", "a1", master)));
+    assert_eq!(store.key(&"k9".into()).await.unwrap(), None);
+    let error = store.insert_key(&key("k1", "a1", master)).await.unwrap_err();
+    assert!(matches!(error, StorageError::Exists { .. }), "{error}");
+    store.insert_key(&key("k8", "no such account", master)).await.unwrap_err();
+}
+
+async fn keys_are_revoked_expired_and_replaced(store: &Store, master: &MasterKey) {
+    let id = "k1".into();
+    let version = store.change_version().await.unwrap();
+    assert!(store.set_key_expiry(&id, Some(UnixMillis(NOW.0 + 5))).await.unwrap());
+    let expiring = store.key(&id).await.unwrap().unwrap();
+    assert!(expiring.is_valid_at(NOW) && !expiring.is_valid_at(UnixMillis(NOW.0 + 5)));
+    assert!(store.set_key_expiry(&id, None).await.unwrap());
+    assert!(!store.set_key_expiry(&"k9".into(), None).await.unwrap());
+
+    assert!(store.revoke_key(&id, NOW).await.unwrap());
+    assert!(!store.revoke_key(&id, UnixMillis(NOW.0 + 1)).await.unwrap(), "only once");
+    let revoked = store.key(&id).await.unwrap().unwrap();
+    assert_eq!(revoked.revoked_at, Some(NOW));
+    assert!(!revoked.is_valid_at(NOW));
+
+    let new = key("k3", "a1", master);
+    let replacement =
+        Replacement { old: &"k2".into(), old_expires_at: UnixMillis(NOW.0 + 9), new: &new };
+    assert!(store.replace_key(replacement).await.unwrap());
+    let old = store.key(&"k2".into()).await.unwrap().unwrap();
+    assert_eq!(old.replaced_by, Some("k3".into()));
+    assert_eq!(old.expires_at, Some(UnixMillis(NOW.0 + 9)));
+    let another = key("k4", "a1", master);
+    let replacement = Replacement { old: &"k2".into(), old_expires_at: NOW, new: &another };
+    assert!(!store.replace_key(replacement).await.unwrap(), "only once");
+    assert_eq!(store.key(&"k4".into()).await.unwrap(), None, "both or neither");
+    assert!(store.change_version().await.unwrap() > version);
+}
+
+async fn the_journal_is_ingested(store: &Store, master: &MasterKey) {
+    let journal = Journal::open(store.data_dir()).unwrap();
+    let mut ingester = Ingester::new(store.clone(), master);
+    assert_eq!(ingester.run_to_end().await.unwrap(), 0);
+    for id in 0..300 {
+        let mut entries = vec![JournalEntry::Usage(Box::new(usage(id)))];
+        if id < 100 {
+            entries.push(JournalEntry::Audit(Box::new(audit(id))));
+        }
+        journal.append(&entries).unwrap();
+    }
+    // Written twice, counted once.
+    journal.append(&[JournalEntry::Usage(Box::new(usage(7)))]).unwrap();
+    journal.append(&[JournalEntry::Audit(Box::new(audit(7)))]).unwrap();
+    journal.append(&[JournalEntry::Sum(sum(3))]).unwrap();
+
+    let all = UsageFilter::default();
+    assert_eq!(store.usage(&all).await.unwrap(), []);
+    assert_eq!(store.usage_with_tail(&all).await.unwrap().len(), 300, "read from the journal");
+    assert_eq!(store.journal_tail().await.unwrap().audit.len(), 101);
+    ingester.run_once().await.unwrap();
+    assert_eq!(store.usage_with_tail(&all).await.unwrap().len(), 300, "half and half");
+    ingester.run_to_end().await.unwrap();
+    assert_eq!(store.usage(&all).await.unwrap().len(), 300);
+    assert_eq!(store.usage_with_tail(&all).await.unwrap().len(), 300);
+    assert!(store.journal_tail().await.unwrap().usage.is_empty());
+    assert_eq!(ingester.corrupt_lines(), 0);
+}
+
+async fn usage_is_filtered_and_ordered(store: &Store) {
+    assert_eq!(store.usage_of(&"req-000007".into()).await.unwrap(), Some(usage(7)));
+    let limited = |order| UsageFilter { limit: Some(2), order, ..UsageFilter::default() };
+    let newest = store.usage(&limited(Order::NewestFirst)).await.unwrap();
+    assert_eq!(newest, [usage(299), usage(298)]);
+    let oldest = store.usage(&limited(Order::OldestFirst)).await.unwrap();
+    assert_eq!(oldest, [usage(0), usage(1)]);
+
+    let count = async |filter: UsageFilter| store.usage(&filter).await.unwrap().len();
+    let any = UsageFilter::default;
+    assert_eq!(count(UsageFilter { key_id: Some("k1".into()), ..any() }).await, 100);
+    assert_eq!(count(UsageFilter { account_id: Some("a1".into()), ..any() }).await, 300);
+    assert_eq!(count(UsageFilter { account_id: Some("a2".into()), ..any() }).await, 0);
+    assert_eq!(count(UsageFilter { model: Some("svc/auto".into()), ..any() }).await, 300);
+    assert_eq!(count(UsageFilter { model: Some("mock-fast".into()), ..any() }).await, 300);
+    assert_eq!(count(UsageFilter { model: Some("' OR 1=1 --".into()), ..any() }).await, 0);
+    assert_eq!(count(UsageFilter { outcome: Some(Outcome::Cancelled), ..any() }).await, 75);
+    let (since, until) = (Some(UnixMillis(NOW.0 + 10)), Some(UnixMillis(NOW.0 + 20)));
+    assert_eq!(count(UsageFilter { since, until, ..any() }).await, 10);
+}
+
+async fn sums_and_windows_add_up(store: &Store) {
+    let sums = store.usage_sums(NOW, UnixMillis(NOW.0 + 1)).await.unwrap();
+    assert_eq!(sums.len(), 2, "a day and a key each");
+    let day = window_start(NOW, DAY_SECONDS);
+    assert!(sums.iter().all(|sum| sum.day == day && sum.account_id.as_str() == "a1"));
+    let k1 = &sums[0];
+    assert_eq!((k1.requests, k1.unpriced_requests), (100 + 3, 20));
+    assert_eq!(k1.usage.output, 100 * 5 + 4);
+    let priced = (0..300).filter(|id| id % 3 == 0 && id % 5 != 0);
+    assert_eq!(k1.cost, PicoUsd(priced.map(|id| 1_000 + id).sum::<u64>() + 9));
+
+    let hour = window_start(NOW, HOUR_SECONDS);
+    let windows = store.windows_since(day).await.unwrap();
+    let amount = |subject: &WindowSubject, kind, start| {
+        let mut found = windows
+            .iter()
+            .filter(|it| it.subject == *subject && it.kind == kind && it.window_start == start);
+        found.next().map(|it| it.amount)
+    };
+    let (k1, a1) = (WindowSubject::Key("k1".into()), WindowSubject::Account("a1".into()));
+    assert_eq!(amount(&k1, WindowKind::Requests, hour), Some(103));
+    assert_eq!(amount(&a1, WindowKind::Requests, hour), Some(303));
+    assert_eq!(amount(&k1, WindowKind::Tokens, day), Some(100 * 21 + 4));
+    assert_eq!(amount(&a1, WindowKind::Tokens, day), Some(300 * 21 + 4));
+    assert_eq!(store.windows_since(hour + 1).await.unwrap(), []);
+    assert_eq!(store.prune_windows(day + 1).await.unwrap(), 3, "tokens of k1, k2, a1");
+    assert_eq!(store.windows_since(day).await.unwrap().len(), 3);
+}
+
+async fn the_audit_trail_holds(store: &Store, master: &MasterKey) {
+    let filter = AuditFilter { limit: Some(1), ..AuditFilter::default() };
+    let newest = store.audit(&filter).await.unwrap();
+    assert_eq!((newest[0].seq, &newest[0].entry), (100, &audit(99)));
+    let filter = AuditFilter { audit_id: Some("aud-000007".to_owned()), ..AuditFilter::default() };
+    assert_eq!(store.audit(&filter).await.unwrap()[0].entry, audit(7));
+    let verification = store.verify_audit(master).await.unwrap();
+    assert_eq!((verification.entries, verification.broken), (100, None));
+    assert_eq!(verification.head, newest[0].hash);
+}
+
+async fn usage_is_pruned_in_slices(store: &Store) {
+    let before = UnixMillis(NOW.0 + 100);
+    assert_eq!(store.prune_usage(before, 60).await.unwrap(), 60);
+    assert_eq!(store.usage_of(&usage(59).request_id).await.unwrap(), None, "the oldest first");
+    assert!(store.usage_of(&usage(60).request_id).await.unwrap().is_some());
+    assert_eq!(store.prune_usage(before, 60).await.unwrap(), 40);
+    assert_eq!(store.prune_usage(before, 60).await.unwrap(), 0);
+    let sums = store.usage_sums(NOW, UnixMillis(NOW.0 + 1)).await.unwrap();
+    assert_eq!(sums.iter().map(|sum| sum.requests).sum::<u64>(), 303, "sums stay");
+}

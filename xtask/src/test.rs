@@ -1,0 +1,172 @@
+//! `cargo xtask test`: every check that a change has to pass, and a table of what they found.
+//!
+//! A failing step does not hide the ones after it: all run, and the command fails at the end.
+
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+
+use crate::shell::{cargo, program, root, run, succeeds};
+use crate::tools;
+
+/// What to run.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Leave out the release build and the client tests, which take the longest.
+    #[arg(long)]
+    fast: bool,
+    /// Run only these steps, by their names in the table. All by default.
+    steps: Vec<String>,
+}
+
+/// One check.
+struct Step {
+    name: &'static str,
+    /// Whether `--fast` leaves it out.
+    slow: bool,
+    run: fn() -> anyhow::Result<Found>,
+}
+
+/// How a step that did not fail ended.
+enum Found {
+    Passed,
+    /// It passed, but a part of it could not be done here.
+    PassedExcept(&'static str),
+}
+
+const STEPS: [Step; 10] = [
+    Step { name: "format", slow: false, run: format },
+    Step { name: "clippy", slow: false, run: clippy },
+    Step { name: "tests", slow: false, run: tests },
+    Step { name: "doc-tests", slow: false, run: doc_tests },
+    Step { name: "docs", slow: false, run: docs },
+    Step { name: "layers", slow: false, run: layers },
+    Step { name: "fuzz-targets", slow: false, run: fuzz_targets },
+    Step { name: "dependencies", slow: false, run: dependencies },
+    Step { name: "release", slow: true, run: release },
+    Step { name: "clients", slow: true, run: clients },
+];
+
+/// Runs the steps and prints their table.
+pub(crate) fn run_steps(arguments: &Arguments) -> anyhow::Result<()> {
+    if let Some(unknown) =
+        arguments.steps.iter().find(|name| STEPS.iter().all(|s| s.name != **name))
+    {
+        let names = STEPS.map(|step| step.name).join(", ");
+        bail!("no step is called `{unknown}`; there are {names}");
+    }
+    let mut rows = Vec::new();
+    let begin = Instant::now();
+    for step in &STEPS {
+        let chosen = match arguments.steps.is_empty() {
+            true => !(arguments.fast && step.slow),
+            false => arguments.steps.iter().any(|name| name == step.name),
+        };
+        if chosen {
+            println!("\n=== {} ===", step.name);
+            let begin = Instant::now();
+            let found = (step.run)();
+            if let Err(error) = &found {
+                eprintln!("{}: {error:#}", step.name);
+            }
+            rows.push((step.name, begin.elapsed(), found));
+        }
+    }
+    println!("\n=== summary ===");
+    for (name, took, found) in &rows {
+        let found = match found {
+            Ok(Found::Passed) => "passed".to_owned(),
+            Ok(Found::PassedExcept(what)) => format!("passed; {what}"),
+            Err(error) => format!("FAILED: {error:#}"),
+        };
+        println!("{name:14} {:>8}  {found}", duration(*took));
+    }
+    println!("{:14} {:>8}", "", duration(begin.elapsed()));
+    match rows.iter().filter(|(_, _, found)| found.is_err()).count() {
+        0 => Ok(()),
+        failed => bail!("{failed} of {} steps failed", rows.len()),
+    }
+}
+
+fn duration(took: Duration) -> String {
+    format!("{}:{:02} min", took.as_secs() / 60, took.as_secs() % 60)
+}
+
+fn format() -> anyhow::Result<Found> {
+    tools::need_component("fmt", "rustfmt")?;
+    run(&mut cargo(&["fmt", "--all", "--check"]))?;
+    run(&mut cargo(&["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"]))?;
+    Ok(Found::Passed)
+}
+
+fn clippy() -> anyhow::Result<Found> {
+    tools::need_component("clippy", "clippy")?;
+    run(cargo(&["clippy", "--workspace", "--all-targets", "--locked"])
+        .args(["--", "-D", "warnings"]))?;
+    Ok(Found::Passed)
+}
+
+fn tests() -> anyhow::Result<Found> {
+    if succeeds(&mut cargo(&["nextest", "--version"])) {
+        run(&mut cargo(&["nextest", "run", "--workspace", "--locked", "--no-fail-fast"]))?;
+    } else {
+        // `--all-targets` leaves out the doc tests, which are the next step.
+        run(&mut cargo(&["test", "--workspace", "--all-targets", "--locked", "--no-fail-fast"]))?;
+    }
+    Ok(Found::Passed)
+}
+
+fn doc_tests() -> anyhow::Result<Found> {
+    run(&mut cargo(&["test", "--doc", "--workspace", "--locked"]))?;
+    Ok(Found::Passed)
+}
+
+fn docs() -> anyhow::Result<Found> {
+    run(cargo(&["doc", "--workspace", "--no-deps", "--locked"]).env("RUSTDOCFLAGS", "-D warnings"))?;
+    Ok(Found::Passed)
+}
+
+/// The table of allowed imports, held against `cargo metadata` by a test of this package.
+fn layers() -> anyhow::Result<Found> {
+    run(&mut cargo(&["test", "--workspace", "--locked", "--test", "layers"]))?;
+    Ok(Found::Passed)
+}
+
+/// The fuzz targets are a workspace of their own, so nothing above notices when they stop
+/// compiling. Running them takes a nightly toolchain: `cargo xtask fuzz`.
+fn fuzz_targets() -> anyhow::Result<Found> {
+    let manifest = ["check", "--manifest-path", "fuzz/Cargo.toml"];
+    run(cargo(&manifest).args(["--locked", "--target-dir", "target"]))?;
+    Ok(Found::Passed)
+}
+
+/// Licences, duplicates and sources, as `deny.toml` allows them; advisories where their database
+/// can be had.
+fn dependencies() -> anyhow::Result<Found> {
+    tools::need_cargo_tool(&tools::CARGO_DENY)?;
+    run(&mut cargo(&["deny", "--locked", "check", "licenses", "bans", "sources"]))?;
+    // A network that drops packets must not hold up the other checks.
+    let fetch = ["60", "cargo", "deny", "fetch", "db"];
+    if !succeeds(program("timeout").args(fetch)) {
+        let skipped = "advisories NOT checked, as their database cannot be reached from here";
+        println!("{skipped}");
+        return Ok(Found::PassedExcept(skipped));
+    }
+    run(&mut cargo(&["deny", "--frozen", "check", "advisories"]))?;
+    Ok(Found::Passed)
+}
+
+fn release() -> anyhow::Result<Found> {
+    run(&mut cargo(&["build", "--release", "--locked", "--package", "sluice"]))?;
+    Ok(Found::Passed)
+}
+
+/// Real clients, pinned, drive the release binary.
+fn clients() -> anyhow::Result<Found> {
+    tools::need_system_program("python3", "python3")?;
+    tools::need_system_program("node", "nodejs")?;
+    tools::need_system_program("npm", "npm")?;
+    let binary = root().join("target/release/sluice");
+    run(program("python3").arg("tests/clients/run.py").arg("--binary").arg(binary))?;
+    Ok(Found::Passed)
+}
