@@ -65,6 +65,8 @@ def script_tools(body):
     results = [text_of(m) for m in body["messages"] if m["role"] == "tool"]
     if results:
         return ["The tools say: ", " / ".join(results)], [], 0
+    if not body.get("tools"):
+        raise Refusal(400, "no tools arrived")
     cities = ["Lisbon", "Oslo"] if body.get("parallel_tool_calls", True) else ["Lisbon"]
     name = body["tools"][0]["function"]["name"]
     return [], [call(n, name, {"city": city, "unit": "celsius"}) for n, city in enumerate(cities)], 0

@@ -1,5 +1,7 @@
 //! `cargo xtask fuzz`: runs the fuzz targets of `fuzz/`, each for a while.
 
+use std::path::PathBuf;
+
 use anyhow::{Context, bail, ensure};
 
 use crate::shell::{program, root, run, succeeds};
@@ -33,10 +35,10 @@ pub(crate) fn run_targets(arguments: &Arguments) -> anyhow::Result<()> {
             println!("\n=== {name}, {} s ===", arguments.seconds);
             let seconds = format!("-max_total_time={}", arguments.seconds);
             // `CARGO` names this command's own toolchain, which cargo-fuzz would call.
-            run(program("rustup")
-                .args(["run", "nightly", "cargo", "fuzz", "run", name, "--"])
-                .args([&seconds, "-print_final_stats=1"])
-                .env_remove("CARGO"))?;
+            let mut fuzz = program("rustup");
+            fuzz.args(["run", "nightly", "cargo", "fuzz", "run", name]).arg(corpus(name)?);
+            fuzz.args(seeds(name)).args(["--", &seconds, "-verbosity=0", "-print_final_stats=1"]);
+            run(fuzz.env_remove("CARGO"))?;
         }
     }
     Ok(())
@@ -55,4 +57,23 @@ fn targets() -> anyhow::Result<Vec<String>> {
     }
     names.sort();
     Ok(names)
+}
+
+/// Where the inputs that a target found interesting are kept for its next run.
+fn corpus(target: &str) -> anyhow::Result<PathBuf> {
+    let folder = root().join("fuzz/corpus").join(target);
+    std::fs::create_dir_all(&folder).with_context(|| format!("{}", folder.display()))?;
+    Ok(folder)
+}
+
+/// Folders of inputs to begin with: the recorded examples of the dialects that a target reads.
+/// From nothing, the fuzzer would spend its minute on finding out what JSON is.
+fn seeds(target: &str) -> Vec<PathBuf> {
+    let dialects = match target {
+        "sse" | "chat_request" => vec!["openai", "anthropic", "gemini"],
+        _ => target.strip_suffix("_stream").into_iter().collect(),
+    };
+    let adapters = root().join("crates/providers/src/adapters");
+    let folders = dialects.into_iter().map(|dialect| adapters.join(dialect).join("examples"));
+    folders.filter(|folder| folder.is_dir()).collect()
 }

@@ -1,10 +1,11 @@
-//! The repository's own commands: `cargo xtask test`, `bench`, `fuzz`.
+//! The repository's own commands: `cargo xtask test`, `bench`, `fuzz`, `example-config`.
 //!
 //! Each says what it does, runs the same on a laptop as in continuous integration, and installs
 //! what it needs or says how to.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "these commands talk to a person")]
 
 mod bench;
+mod example_config;
 mod fuzz;
 mod shell;
 mod test;
@@ -23,6 +24,8 @@ enum Xtask {
     Bench(bench::Arguments),
     /// Run the fuzz targets of `fuzz/`.
     Fuzz(fuzz::Arguments),
+    /// Write `sluice.example.toml` anew from the settings' comments and defaults.
+    ExampleConfig,
 }
 
 fn main() -> ExitCode {
@@ -30,6 +33,7 @@ fn main() -> ExitCode {
         Xtask::Test(arguments) => test::run_steps(&arguments),
         Xtask::Bench(arguments) => bench::run(&arguments),
         Xtask::Fuzz(arguments) => fuzz::run_targets(&arguments),
+        Xtask::ExampleConfig => example_config::run(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

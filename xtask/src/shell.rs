@@ -15,7 +15,12 @@ pub(crate) fn root() -> &'static Path {
 /// Where tools that a command installs are kept: beside the build, so that a cache of `target`
 /// keeps them, too.
 pub(crate) fn tools_folder() -> PathBuf {
-    root().join("target/tools")
+    target_folder().join("tools")
+}
+
+/// Where cargo builds.
+pub(crate) fn target_folder() -> PathBuf {
+    root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
 /// `program`, to be run in the root. Programs that [`crate::tools`] installed are found first.

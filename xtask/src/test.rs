@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 
-use crate::shell::{cargo, program, root, run, succeeds};
+use crate::shell::{cargo, program, run, succeeds, target_folder};
 use crate::tools;
 
 /// What to run.
@@ -136,7 +136,7 @@ fn layers() -> anyhow::Result<Found> {
 /// compiling. Running them takes a nightly toolchain: `cargo xtask fuzz`.
 fn fuzz_targets() -> anyhow::Result<Found> {
     let manifest = ["check", "--manifest-path", "fuzz/Cargo.toml"];
-    run(cargo(&manifest).args(["--locked", "--target-dir", "target"]))?;
+    run(cargo(&manifest).args(["--locked", "--target-dir"]).arg(target_folder()))?;
     Ok(Found::Passed)
 }
 
@@ -166,7 +166,7 @@ fn clients() -> anyhow::Result<Found> {
     tools::need_system_program("python3", "python3")?;
     tools::need_system_program("node", "nodejs")?;
     tools::need_system_program("npm", "npm")?;
-    let binary = root().join("target/release/sluice");
+    let binary = target_folder().join("release/sluice");
     run(program("python3").arg("tests/clients/run.py").arg("--binary").arg(binary))?;
     Ok(Found::Passed)
 }

@@ -23,10 +23,8 @@ pub(crate) fn need_cargo_tool(tool: &CargoTool) -> anyhow::Result<()> {
     if is_installed(tool.name) {
         return Ok(());
     }
-    let folder = tools_folder();
-    let mut install =
-        cargo(&["install", tool.name, "--version", tool.version, "--locked", "--root"]);
-    run(install.arg(&folder).env("CARGO_TARGET_DIR", folder.join("build")))
+    let install = ["install", tool.name, "--version", tool.version, "--locked", "--root"];
+    run(cargo(&install).arg(tools_folder()))
 }
 
 /// Makes sure that a program of the operating system is there. As root, a missing one is installed

@@ -63,6 +63,7 @@ const PURE: &[&str] = &["sluice-core", "sluice-security", "sluice-routing"];
 const IMPURE: &[&str] = &[
     "async-trait",
     "axum",
+    "fastrand",
     "futures-util",
     "getrandom",
     "hyper",

@@ -1,5 +1,13 @@
-//! In the making.
+//! The binary: command line, configuration, assembly. No logic of its own.
+
+mod cli;
 mod commands;
 mod config;
+mod probe;
+mod serve;
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main()
+}

@@ -21,7 +21,7 @@ use crate::usage;
 use crate::windows::WindowAdditions;
 
 /// Entries in one transaction. Others can write in between.
-const BATCH: usize = 256;
+const BATCH: usize = 512;
 
 /// How far each segment has been read: a byte offset by file name.
 pub(crate) type Positions = HashMap<String, u64>;
@@ -33,6 +33,15 @@ pub struct Ingester {
     seal: AuditSeal,
     positions: Option<Positions>,
     corrupt_lines: u64,
+}
+
+/// How records are added.
+#[derive(Debug, Clone, Copy)]
+enum Pace {
+    /// Many in a statement.
+    Bulk,
+    /// One by one, which tells which of them are new.
+    Single,
 }
 
 /// What one look at the journal found to do.
@@ -112,9 +121,25 @@ impl Ingester {
     }
 
     async fn store_batch(&mut self, batch: &Batch) -> Result<(), StorageError> {
+        // A record that is there already is rare: a crash between two writes cannot cause one.
+        if !self.try_store(batch, Pace::Bulk).await? {
+            self.try_store(batch, Pace::Single).await?;
+        }
+        if let Some(positions) = &mut self.positions {
+            positions.insert(batch.segment.name.clone(), batch.chunk.read_to);
+        }
+        Ok(())
+    }
+
+    /// Stores a batch and the place behind it, or nothing of it: `false` where its records have to
+    /// be added one by one.
+    async fn try_store(&self, batch: &Batch, pace: Pace) -> Result<bool, StorageError> {
         const DOING: &str = "ingest the journal";
         let mut tx = self.store.begin_write(DOING).await?;
-        store_entries(&mut tx, &self.seal, &batch.chunk.entries).await?;
+        if !store_entries(&mut tx, &self.seal, &batch.chunk.entries, pace).await? {
+            tx.rollback().await.map_err(StorageError::database(DOING))?;
+            return Ok(false);
+        }
         sqlx::query(
             "INSERT INTO journal_segments (name, read_to) VALUES ($1, $2) \
              ON CONFLICT (name) DO UPDATE SET read_to = excluded.read_to",
@@ -125,10 +150,7 @@ impl Ingester {
         .await
         .map_err(StorageError::database(DOING))?;
         tx.commit().await.map_err(StorageError::database(DOING))?;
-        if let Some(positions) = &mut self.positions {
-            positions.insert(batch.segment.name.clone(), batch.chunk.read_to);
-        }
-        Ok(())
+        Ok(true)
     }
 
     /// Deletes a segment of which everything is in the database.
@@ -196,12 +218,13 @@ fn next_batch(dir: &Path, positions: &Positions) -> std::io::Result<Option<Batch
     Ok(None)
 }
 
-/// Stores entries and everything that is added up from them.
+/// Stores entries and everything that is added up from them; `false` where `pace` was too fast.
 async fn store_entries(
     tx: &mut SqliteConnection,
     seal: &AuditSeal,
     entries: &[JournalEntry],
-) -> Result<(), StorageError> {
+    pace: Pace,
+) -> Result<bool, StorageError> {
     let mut records = Vec::with_capacity(entries.len());
     let mut audits = Vec::new();
     let mut sums = SumAdditions::default();
@@ -218,12 +241,20 @@ async fn store_entries(
             }
         }
     }
-    for record in usage::insert_new(tx, &records).await? {
+    let new = match pace {
+        Pace::Bulk => match usage::insert_new(tx, &records).await? {
+            Some(new) => new,
+            None => return Ok(false),
+        },
+        Pace::Single => usage::insert_new_singly(tx, &records).await?,
+    };
+    for record in new {
         let whose = (&record.key_id, &record.account_id);
         windows.count(whose, record.started_at, 1, record.usage.total_tokens());
         sums.count_record(record);
     }
     windows.store(tx).await?;
     sums.store(tx).await?;
-    audit::append(tx, seal, &audits).await
+    audit::append(tx, seal, &audits).await?;
+    Ok(true)
 }

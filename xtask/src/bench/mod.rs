@@ -18,7 +18,7 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use serde_json::json;
 
-use crate::shell::{self, cargo, program, root};
+use crate::shell::{self, cargo, program, target_folder};
 use crate::tools;
 use process::Server;
 use scenario::{SCENARIOS, Scenario};
@@ -162,7 +162,7 @@ fn measure(
 
 /// Where a release binary of this workspace is.
 fn release_binary(name: &str) -> PathBuf {
-    root().join("target/release").join(name)
+    target_folder().join("release").join(name)
 }
 
 /// `program`, bound to `core`.

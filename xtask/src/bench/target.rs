@@ -8,7 +8,7 @@ use anyhow::Context;
 
 use super::process::{Server, free_port};
 use super::{LOAD_CORE, TARGET_CORE, pinned, release_binary};
-use crate::shell::{output, root};
+use crate::shell::{output, target_folder};
 
 /// What stands between the load and the upstream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -203,7 +203,7 @@ struct Folder {
 
 impl Folder {
     fn new(name: &str) -> anyhow::Result<Self> {
-        let path = root().join("target/bench").join(format!("{name}-{}", std::process::id()));
+        let path = target_folder().join("bench").join(format!("{name}-{}", std::process::id()));
         if path.exists() {
             fs::remove_dir_all(&path)?;
         }

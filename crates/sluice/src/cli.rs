@@ -1,0 +1,153 @@
+//! The command line.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use sluice_core::clock::{Clock, SystemClock};
+use sluice_core::secret::Secret;
+use sluice_gateway::admin::{Admin, NewKey};
+use sluice_storage::{MasterKey, Store};
+
+use crate::commands::{
+    Exit, catalog, check, connect, example_config,
+};
+use crate::config::{Environment, Problems, ProcessEnvironment, Settings};
+use crate::{probe, serve};
+
+/// A self-hosted gateway to language models: one OpenAI-compatible endpoint in front of many
+/// providers.
+#[derive(Debug, Parser)]
+#[command(name = "sluice", version, args_conflicts_with_subcommands = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    serve: ServeArgs,
+}
+
+#[derive(Debug, clap::Args)]
+struct ServeArgs {
+    /// The configuration file. Default: sluice.toml in the current folder, else what is found in
+    /// the environment.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serves the API (what happens without a command, too)
+    Serve(ServeArgs),
+    /// Says what is wrong with a configuration, without starting anything
+    Check(check::CheckArgs),
+    /// Prints a configuration file with every setting in it
+    ExampleConfig,
+    /// Lists the models that are served, and imports prices
+    Catalog {
+        #[command(subcommand)]
+        command: catalog::CatalogCommand,
+    },
+    /// Prints the exact configuration of a client against this deployment
+    Connect(connect::ConnectArgs),
+}
+
+/// Runs what the command line says.
+pub(crate) fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let code = if error.use_stderr() { Exit::Usage } else { Exit::Done };
+            let _ = error.print();
+            return ExitCode::from(code.code());
+        }
+    };
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "cannot start threads: {error}");
+            return ExitCode::from(Exit::Failed.code());
+        }
+    };
+    let command = cli.command.unwrap_or(Command::Serve(cli.serve));
+    let (mut out, mut err) = (io::stdout(), io::stderr());
+    let exit = runtime.block_on(run(command, &mut out, &mut err)).unwrap_or_else(|error| {
+        // Whoever reads our output may stop reading: `sluice usage list | head`.
+        if error.kind() != io::ErrorKind::BrokenPipe {
+            let _ = writeln!(err, "{error}");
+        }
+        Exit::Failed
+    });
+    runtime.shutdown_background();
+    ExitCode::from(exit.code())
+}
+
+async fn run(command: Command, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let clock = SystemClock;
+    match command {
+        Command::Serve(args) => serve::run(args.config.as_deref(), out, err).await,
+        Command::Check(args) => check::run(&args, &environment(args.config.as_deref()).await, out, err),
+        Command::ExampleConfig => example_config::run(out),
+        Command::Catalog { command } => {
+            let environment = environment(None).await;
+            catalog::run(&command, &environment, &clock, out, err)
+        }
+        Command::Connect(args) => match settings(args.config.as_deref()).await {
+            Ok(settings) => {
+                let create = async |fitting: connect::FittingKey| {
+                    create_key(&settings, fitting, clock.now()).await
+                };
+                connect::run(&args, &settings, create, out, err).await
+            }
+            Err(problems) => refuse(&problems, err),
+        },
+    }
+}
+
+fn data_dir(settings: &Settings) -> &Path {
+    &settings.storage.data_dir.0
+}
+
+fn refuse(problems: &Problems, err: &mut dyn Write) -> io::Result<Exit> {
+    writeln!(err, "{problems}")?;
+    Ok(Exit::Usage)
+}
+
+/// The machine's environment. Model servers on it are looked for only where the configuration
+/// leaves the providers open.
+pub(crate) async fn environment(config: Option<&Path>) -> ProcessEnvironment {
+    let plain = ProcessEnvironment::default();
+    match Settings::open(config, &plain) {
+        Ok(settings) if settings.discovered => {
+            let own = [Some(settings.server.listen), settings.server.metrics_listen.0];
+            let own: Vec<u16> = own.into_iter().flatten().map(|address| address.port()).collect();
+            ProcessEnvironment { local: probe::local_servers(&own).await }
+        }
+        _ => plain,
+    }
+}
+
+/// The checked configuration.
+pub(crate) async fn settings(config: Option<&Path>) -> Result<Settings, Problems> {
+    let environment = environment(config).await;
+    Settings::open(config, &environment as &dyn Environment)
+}
+
+/// A key that fits a client, for `sluice connect --create-key`.
+async fn create_key(
+    settings: &Settings,
+    fitting: connect::FittingKey,
+    now: sluice_core::clock::UnixMillis,
+) -> Result<Secret<String>, Box<dyn std::error::Error>> {
+    let store = Store::open(data_dir(settings)).await?;
+    let master_key = MasterKey::load_or_create(data_dir(settings))?;
+    store.check_master_key(&master_key).await?;
+    let admin = Admin { store: &store, master_key: &master_key, now };
+    let wish = NewKey {
+        max_tokens: fitting.max_tokens,
+        ..NewKey::named(&fitting.name, fitting.class)
+    };
+    let created = admin.create_key(wish, Some(&settings.catalog)).await?;
+    store.close().await;
+    Ok(Secret::new(created.key.expose().to_owned()))
+}

@@ -1,0 +1,158 @@
+//! `sluice serve`: puts everything together, serves, and stops in order.
+
+mod assembly;
+mod background;
+mod banner;
+mod listen;
+mod logging;
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sluice_api::Api;
+use sluice_core::clock::{Clock, SystemClock};
+use sluice_core::key::{KeyClass, MaxTokensBound};
+use sluice_gateway::accounting::Accounting;
+use sluice_gateway::admin::{Admin, AdminError, CreatedKey, NewKey};
+use sluice_gateway::gateway::Gateway;
+use sluice_gateway::limits::TOKEN_WINDOW_SECONDS;
+use sluice_gateway::metrics::Metrics;
+use sluice_storage::{DataLock, Ingester, Journal, MasterKey, StorageError, Store, window_start};
+use tokio::sync::watch;
+
+use crate::cli;
+use crate::commands::Exit;
+use crate::config::Settings;
+use assembly::Assembly;
+
+/// Why the server could not start.
+#[derive(Debug, thiserror::Error)]
+enum StartError {
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    #[error(transparent)]
+    Admin(#[from] AdminError),
+    #[error("cannot listen on {address}: {error}; is another server running there? Set `{setting}`")]
+    Listen { address: std::net::SocketAddr, error: io::Error, setting: &'static str },
+    #[error("{0}")]
+    Tls(String),
+}
+
+/// Serves until it is told to stop.
+pub(crate) async fn run(
+    config: Option<&Path>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let settings = match cli::settings(config).await {
+        Ok(settings) => settings,
+        Err(problems) => {
+            writeln!(err, "{problems}")?;
+            return Ok(Exit::Usage);
+        }
+    };
+    logging::start(&settings.log);
+    match serve(settings, out).await {
+        Ok(()) => Ok(Exit::Done),
+        Err(error) => {
+            writeln!(err, "{error}")?;
+            Ok(Exit::Failed)
+        }
+    }
+}
+
+async fn serve(settings: Settings, out: &mut dyn Write) -> Result<(), StartError> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let data_dir = settings.storage.data_dir.0.clone();
+    let store = Store::open(&data_dir).await?;
+    let _lock = DataLock::acquire(&data_dir)?;
+    let master_key = MasterKey::load_or_create(&data_dir)?;
+    store.check_master_key(&master_key).await?;
+
+    // What a crash left in the journal comes first: the limits' windows are read afterwards.
+    let mut ingester = Ingester::new(store.clone(), &master_key);
+    ingester.run_to_end().await?;
+    let journal = Arc::new(Journal::open(&data_dir)?);
+    let metrics = Arc::new(Metrics::default());
+    let accounting = Accounting { journal: journal.clone(), clock: clock.clone(), metrics };
+
+    let assembly = Assembly::new(&settings, clock.clone());
+    let gateway = Arc::new(Gateway::new(
+        assembly.snapshot(&settings, None),
+        master_key.key_hasher(),
+        accounting,
+    ));
+    let day = window_start(clock.now(), TOKEN_WINDOW_SECONDS);
+    gateway.restore_windows(&store.windows_since(day).await?);
+    let first_key = first_key(&store, &master_key, clock.now()).await?;
+    let version = store.change_version().await?;
+    gateway.replace_directory(store.keys().await?, store.accounts().await?);
+
+    let api = Arc::new(Api::new(gateway.clone(), assembly::api_settings(&settings)));
+    let tls = listen::tls(&settings.server)?;
+    let server = &settings.server;
+    let bound = listen::bind(server.listen, "server.listen").await?;
+    let metrics_bound = match server.metrics_listen.0 {
+        Some(address) => Some(listen::bind(address, "server.metrics_listen").await?),
+        None => None,
+    };
+    let address = bound.local_addr().unwrap_or(server.listen);
+    banner::print(&settings, address, first_key.as_ref(), out);
+    for warning in &settings.warnings {
+        tracing::warn!("{warning}");
+    }
+
+    let (stop, stopped) = watch::channel(false);
+    let drain = server.drain_seconds.duration();
+    if let Some(listener) = metrics_bound {
+        tokio::spawn(listen::metrics(listener, gateway.clone()));
+    }
+    let ingesting =
+        tokio::spawn(background::ingest(ingester, journal.clone(), gateway.clone(), stopped.clone()));
+    tokio::spawn(background::sync(journal.clone()));
+    tokio::spawn(background::housekeeping(store.clone(), clock.clone()));
+    tokio::spawn(background::reload(background::Reload {
+        settings,
+        assembly,
+        gateway: gateway.clone(),
+        api: api.clone(),
+        store: store.clone(),
+        version,
+    }));
+    let serving = tokio::spawn(listen::api(bound, tls, api, stopped.clone()));
+
+    background::told_to_stop().await;
+    tracing::info!(drain_seconds = drain.as_secs(), "stopping; answers under way may finish");
+    gateway.drain();
+    let _ = stop.send(true);
+    if tokio::time::timeout(drain, serving).await.is_err() {
+        tracing::warn!("some answers did not finish in time; they were cut off");
+    }
+    // The last records are on their way into the database.
+    let _ = tokio::time::timeout(Duration::from_secs(10), ingesting).await;
+    let _ = journal.sync();
+    store.close().await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// On a data folder without keys: an account of the highest tier and a first key, which coding
+/// agents can use as it is.
+async fn first_key(
+    store: &Store,
+    master_key: &MasterKey,
+    now: sluice_core::clock::UnixMillis,
+) -> Result<Option<CreatedKey>, AdminError> {
+    let admin = Admin { store, master_key, now };
+    admin.default_account().await?;
+    if !admin.keys().await?.is_empty() {
+        return Ok(None);
+    }
+    let wish = NewKey {
+        max_tokens: MaxTokensBound::Model,
+        ..NewKey::named("first key", KeyClass::Enterprise)
+    };
+    admin.create_key(wish, None).await.map(Some)
+}
