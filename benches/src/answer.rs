@@ -41,10 +41,7 @@ impl Plan {
         }
         let (chunks, delay) = model.strip_prefix("bench-stream-")?.split_once('-')?;
         let delay = Duration::from_millis(delay.parse().ok()?);
-        Some(Self::Stream {
-            chunks: chunks.parse().ok()?,
-            delay,
-        })
+        Some(Self::Stream { chunks: chunks.parse().ok()?, delay })
     }
 }
 
@@ -62,10 +59,7 @@ pub fn first_event() -> String {
 
 /// An event with text: the time now, as a [`stamp`].
 pub fn text_event() -> String {
-    event(
-        &format!(r#"{{"content":"{}"}}"#, stamp::text(stamp::now_ns())),
-        "null",
-    )
+    event(&format!(r#"{{"content":"{}"}}"#, stamp::text(stamp::now_ns())), "null")
 }
 
 /// The events that end a stream of `chunks` text events.
@@ -100,10 +94,7 @@ mod tests {
     fn the_model_says_what_to_answer() {
         let body = br#"{"messages":[],"model": "bench-stream-100-5","stream":true}"#;
         let delay = Duration::from_millis(5);
-        assert_eq!(
-            Plan::of_request(body),
-            Some(Plan::Stream { chunks: 100, delay })
-        );
+        assert_eq!(Plan::of_request(body), Some(Plan::Stream { chunks: 100, delay }));
         assert_eq!(Plan::of_model("bench-whole"), Some(Plan::Whole));
         assert_eq!(Plan::of_model("gpt-5"), None);
     }

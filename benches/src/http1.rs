@@ -35,10 +35,7 @@ impl Connection {
     /// Wraps a connected socket. Small writes are sent at once.
     pub fn new(socket: TcpStream) -> io::Result<Self> {
         socket.set_nodelay(true)?;
-        Ok(Self {
-            socket,
-            input: BytesMut::with_capacity(READ_ROOM),
-        })
+        Ok(Self { socket, input: BytesMut::with_capacity(READ_ROOM) })
     }
 
     /// Sends `bytes`.
@@ -67,10 +64,7 @@ impl Connection {
                 self.input.advance(length);
                 return Ok(head);
             }
-            ensure!(
-                self.fill().await? > 0,
-                "the connection was closed before an answer"
-            );
+            ensure!(self.fill().await? > 0, "the connection was closed before an answer");
         }
     }
 
@@ -91,10 +85,7 @@ impl Connection {
             if body.len() > before {
                 return Ok(true);
             }
-            ensure!(
-                self.fill().await? > 0,
-                "the connection was closed within a body"
-            );
+            ensure!(self.fill().await? > 0, "the connection was closed within a body");
         }
     }
 
@@ -180,14 +171,7 @@ fn parse_request(bytes: &[u8]) -> anyhow::Result<Option<(usize, Head)>> {
     };
     let (framing, close) = framing(request.headers)?;
     // A request without a length has no body.
-    Ok(Some((
-        length,
-        Head {
-            status: 0,
-            framing: framing.unwrap_or(Framing::Done),
-            close,
-        },
-    )))
+    Ok(Some((length, Head { status: 0, framing: framing.unwrap_or(Framing::Done), close })))
 }
 
 fn parse_response(bytes: &[u8]) -> anyhow::Result<Option<(usize, Head)>> {
@@ -197,17 +181,8 @@ fn parse_response(bytes: &[u8]) -> anyhow::Result<Option<(usize, Head)>> {
         return Ok(None);
     };
     let (framing, close) = framing(response.headers)?;
-    let Some(framing) = framing else {
-        bail!("an answer without a length")
-    };
-    Ok(Some((
-        length,
-        Head {
-            status: response.code.unwrap_or(0),
-            framing,
-            close,
-        },
-    )))
+    let Some(framing) = framing else { bail!("an answer without a length") };
+    Ok(Some((length, Head { status: response.code.unwrap_or(0), framing, close })))
 }
 
 /// What a head's fields say about the body, and whether the connection is closed after it.
@@ -261,17 +236,10 @@ mod tests {
             parse_response(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5")
                 .unwrap()
                 .unwrap();
-        assert_eq!(
-            (length, head.status, head.framing),
-            (47, 200, Framing::Size)
-        );
+        assert_eq!((length, head.status, head.framing), (47, 200, Framing::Size));
         let (_, head) = parse_request(b"GET / HTTP/1.1\r\n\r\n").unwrap().unwrap();
         assert_eq!(head.framing, Framing::Done);
         assert!(parse_response(b"HTTP/1.1 200 OK\r\n\r\n").is_err());
-        assert!(
-            parse_request(b"POST / HTTP/1.1\r\ncontent-")
-                .unwrap()
-                .is_none()
-        );
+        assert!(parse_request(b"POST / HTTP/1.1\r\ncontent-").unwrap().is_none());
     }
 }

@@ -45,9 +45,8 @@ impl Prompt {
             head.push_str("\r\n");
         }
         let bytes = format!("{head}\r\n{body}").into_bytes();
-        let nonces = memchr::memmem::find_iter(&bytes, NONCE)
-            .map(|at| at + NONCE_PREFIX.len())
-            .collect();
+        let nonces =
+            memchr::memmem::find_iter(&bytes, NONCE).map(|at| at + NONCE_PREFIX.len()).collect();
         Self { bytes, nonces }
     }
 
@@ -73,9 +72,8 @@ fn messages(size: Size) -> serde_json::Value {
         ]),
         Size::Large => {
             let mut messages = vec![json!({ "role": "system", "content": system })];
-            for (turn, role) in ["user", "assistant", "user", "assistant", "user"]
-                .iter()
-                .enumerate()
+            for (turn, role) in
+                ["user", "assistant", "user", "assistant", "user"].iter().enumerate()
             {
                 let content = format!("{NONCE}\n{}", code(turn, 18_500));
                 messages.push(json!({ "role": role, "content": content }));
@@ -124,11 +122,7 @@ mod tests {
     fn sizes_are_what_they_are_called() {
         for (size, wanted) in [(Size::Small, 1_000..1_800), (Size::Large, 100_000..115_000)] {
             let prompt = Prompt::new(size, "bench-whole", false, "/", &[]);
-            assert!(
-                wanted.contains(&prompt.bytes.len()),
-                "{size:?}: {}",
-                prompt.bytes.len()
-            );
+            assert!(wanted.contains(&prompt.bytes.len()), "{size:?}: {}", prompt.bytes.len());
         }
     }
 
@@ -137,9 +131,6 @@ mod tests {
         let mut prompt = Prompt::new(Size::Large, "bench-whole", true, "/", &[]);
         assert_eq!(prompt.nonces.len(), 6);
         let bytes = prompt.with_nonce(0xabcd).to_vec();
-        assert_eq!(
-            memchr::memmem::find_iter(&bytes, "ref-000000000000abcd").count(),
-            6
-        );
+        assert_eq!(memchr::memmem::find_iter(&bytes, "ref-000000000000abcd").count(), 6);
     }
 }

@@ -37,7 +37,7 @@ pub(crate) fn run_targets(arguments: &Arguments) -> anyhow::Result<()> {
             // `CARGO` names this command's own toolchain, which cargo-fuzz would call.
             let mut fuzz = program("rustup");
             fuzz.args(["run", "nightly", "cargo", "fuzz", "run", name]).arg(corpus(name)?);
-            fuzz.args(seeds(name)).args(["--", &seconds, "-verbosity=0", "-print_final_stats=1"]);
+            fuzz.args(seeds(name)).args(["--", &seconds, "-verbosity=0", "-print_funcs=0"]);
             run(fuzz.env_remove("CARGO"))?;
         }
     }

@@ -47,9 +47,7 @@ async fn main() -> anyhow::Result<()> {
         tokio::spawn(async move {
             let service = service_fn(move |request| forward(client.clone(), upstream, request));
             // A caller that hangs up is no failure of the proxy.
-            let _ = http1::Builder::new()
-                .serve_connection(TokioIo::new(socket), service)
-                .await;
+            let _ = http1::Builder::new().serve_connection(TokioIo::new(socket), service).await;
         });
     }
 }
@@ -61,19 +59,14 @@ async fn forward(
 ) -> anyhow::Result<Response<Either<Full<Bytes>, Incoming>>> {
     let (mut head, body) = request.into_parts();
     let body = body.collect().await?.to_bytes();
-    let path = head
-        .uri
-        .path_and_query()
-        .context("a request without a path")?;
+    let path = head.uri.path_and_query().context("a request without a path")?;
     head.uri = Uri::builder()
         .scheme("http")
         .authority(upstream.to_string())
         .path_and_query(path.clone())
         .build()?;
     head.headers.remove(HOST);
-    let answer = client
-        .request(Request::from_parts(head, Full::new(body)))
-        .await?;
+    let answer = client.request(Request::from_parts(head, Full::new(body))).await?;
     let (head, body) = answer.into_parts();
     let streamed =
         head.headers.get(CONTENT_TYPE) == Some(&HeaderValue::from_static("text/event-stream"));

@@ -70,9 +70,7 @@ struct Tally {
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     sharpen_timers();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let plan = Plan::of_model(&arguments.model).context("not one of the fake upstream's models")?;
     let tally = Rc::new(RefCell::new(Tally::default()));
     let begin = Instant::now();
@@ -201,11 +199,7 @@ impl Caller {
             return;
         };
         self.connection = None;
-        *tally
-            .borrow_mut()
-            .errors
-            .entry(format!("{error:#}"))
-            .or_default() += 1;
+        *tally.borrow_mut().errors.entry(format!("{error:#}")).or_default() += 1;
         // A target that refuses everything must not turn this into a busy loop.
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -215,9 +209,7 @@ impl Caller {
             let socket = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).await?;
             self.connection = Some(Connection::new(socket)?);
         }
-        let Some(connection) = &mut self.connection else {
-            bail!("not connected")
-        };
+        let Some(connection) = &mut self.connection else { bail!("not connected") };
         self.nonce = self.nonce.wrapping_add(1);
         connection.write(self.prompt.with_nonce(self.nonce)).await?;
         let head = connection.response_head().await?;
@@ -232,11 +224,7 @@ impl Caller {
                     break;
                 }
             }
-            ensure!(
-                events.texts == chunks,
-                "a stream of {} chunks",
-                events.texts
-            );
+            ensure!(events.texts == chunks, "a stream of {} chunks", events.texts);
             ensure!(events.ended, "a stream without its end mark");
         } else {
             while connection.body_part(&mut framing, &mut self.body).await? {}
@@ -270,14 +258,8 @@ fn check_whole(status: u16, body: &[u8]) -> anyhow::Result<()> {
         bail!("status {status}: {text}");
     }
     let answer: Answer = serde_json::from_slice(body).context("a whole answer")?;
-    let text = answer
-        .choices
-        .first()
-        .map(|choice| choice.message.content.as_str());
-    ensure!(
-        text == Some(WHOLE_TEXT),
-        "not the text that the upstream gave"
-    );
+    let text = answer.choices.first().map(|choice| choice.message.content.as_str());
+    ensure!(text == Some(WHOLE_TEXT), "not the text that the upstream gave");
     Ok(())
 }
 

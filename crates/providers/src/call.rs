@@ -148,6 +148,9 @@ impl EventStream {
                     let Ok(data) = frame.into_data() else { continue };
                     self.sse.push(data, &mut self.frames)?;
                     self.decode(events)?;
+                    if matches!(events.last(), Some(StreamEvent::End)) {
+                        self.read_out(cx);
+                    }
                 }
                 Some(Err(error)) => {
                     self.over = true;
@@ -164,6 +167,13 @@ impl EventStream {
                 return Poll::Ready(Ok(true));
             }
         }
+    }
+
+    /// Reads what has already come after the end mark. A body that is read to its end gives its
+    /// connection back; one that is not has it closed.
+    fn read_out(&mut self, cx: &mut Context<'_>) {
+        while let Poll::Ready(Some(Ok(_))) = Pin::new(&mut self.body).poll_frame(cx) {}
+        self.over = true;
     }
 
     fn decode(&mut self, events: &mut Vec<StreamEvent>) -> Result<(), ReadError> {

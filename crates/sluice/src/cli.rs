@@ -11,7 +11,7 @@ use sluice_gateway::admin::{Admin, NewKey};
 use sluice_storage::{MasterKey, Store};
 
 use crate::commands::{
-    Exit, catalog, check, connect, example_config,
+    Exit, accounts, audit, catalog, check, connect, example_config, keys, usage,
 };
 use crate::config::{Environment, Problems, ProcessEnvironment, Settings};
 use crate::{probe, serve};
@@ -50,6 +50,14 @@ enum Command {
     },
     /// Prints the exact configuration of a client against this deployment
     Connect(connect::ConnectArgs),
+    /// Makes, lists, rotates and revokes service keys
+    Keys(keys::KeysArgs),
+    /// Makes and lists accounts, and changes their tier
+    Accounts(accounts::AccountsArgs),
+    /// Lists what was asked, used and paid
+    Usage(usage::UsageArgs),
+    /// Lists the audit trail, and checks it
+    Audit(audit::AuditArgs),
 }
 
 /// Runs what the command line says.
@@ -101,7 +109,31 @@ async fn run(command: Command, out: &mut dyn Write, err: &mut dyn Write) -> io::
             }
             Err(problems) => refuse(&problems, err),
         },
+        Command::Keys(args) => match settings(args.config.as_deref()).await {
+            Ok(settings) => keys::run(args, &settings, clock.now(), out, err).await,
+            Err(problems) => refuse(&problems, err),
+        },
+        Command::Accounts(args) => match recorded(args.config.as_deref()) {
+            Ok(settings) => {
+                accounts::run(args, data_dir(&settings), clock.now(), out, err).await
+            }
+            Err(problems) => refuse(&problems, err),
+        },
+        Command::Usage(args) => match recorded(args.config.as_deref()) {
+            Ok(settings) => usage::run(args, data_dir(&settings), clock.now(), out, err).await,
+            Err(problems) => refuse(&problems, err),
+        },
+        Command::Audit(args) => match recorded(args.config.as_deref()) {
+            Ok(settings) => audit::run(args, data_dir(&settings), out, err).await,
+            Err(problems) => refuse(&problems, err),
+        },
     }
+}
+
+/// The checked configuration, for commands that only look into the data folder: which model
+/// servers the machine has does not matter to them.
+fn recorded(config: Option<&Path>) -> Result<Settings, Problems> {
+    Settings::open(config, &ProcessEnvironment::default())
 }
 
 fn data_dir(settings: &Settings) -> &Path {

@@ -49,6 +49,7 @@ impl Store {
     pub async fn open(data_dir: &Path) -> Result<Self, StorageError> {
         create_data_dir(data_dir)?;
         let path = data_dir.join(DATABASE_FILE);
+        create_private(&path);
         let options = SqliteConnectOptions::new()
             .filename(&path)
             .create_if_missing(true)
@@ -123,6 +124,19 @@ impl Store {
     }
 }
 
+/// Makes the database's file readable by its owner only, in case the folder is not. SQLite gives
+/// its other files the same permissions, and says itself what is wrong with a folder.
+///
+/// Never opens a file that is there: closing it would drop the locks that SQLite holds on it in
+/// this process.
+fn create_private(path: &Path) {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _ = options.open(path);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,11 +160,13 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn the_folder_is_its_owners_only() {
+    async fn folder_and_database_are_their_owners_only() {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().unwrap();
         let data = dir.path().join("a").join("data");
         Store::open(&data).await.unwrap();
-        assert_eq!(data.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&data), 0o700);
+        assert_eq!(mode(&data.join(DATABASE_FILE)), 0o600);
     }
 }

@@ -123,7 +123,7 @@ fn prepare(targets: &[Target]) -> anyhow::Result<()> {
     ensure!(cores >= 2, "the target and its load need a core each; this machine has {cores}");
     tools::need_system_program("taskset", "util-linux")?;
     if targets.contains(&Target::Nginx) {
-        tools::need_system_program("nginx", "nginx-light")?;
+        tools::need_system_program("nginx", "nginx")?;
     }
     shell::run(&mut cargo(&["build", "--release", "--locked", "--package", "sluice-bench"]))?;
     if targets.contains(&Target::Sluice) {

@@ -1,9 +1,17 @@
 //! The commands, one file each.
 
+pub(crate) mod accounts;
+pub(crate) mod audit;
 pub(crate) mod catalog;
 pub(crate) mod check;
 pub(crate) mod connect;
 pub(crate) mod example_config;
+pub(crate) mod keys;
+mod records;
+pub(crate) mod usage;
+
+#[cfg(test)]
+mod tests;
 
 /// How a command ended: the process' exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -25,6 +25,8 @@ pub(crate) struct Deployment {
     pub(crate) context_window: Option<u32>,
     /// Most tokens of one of its answers.
     pub(crate) output_limit: Option<u32>,
+    /// Whether the model only pretends.
+    pub(crate) simulated: bool,
     /// How the configuration file was named on the command line, if it was.
     pub(crate) config: Option<String>,
 }
@@ -39,6 +41,7 @@ pub(crate) struct Guide {
     model: String,
     context_window: Option<u32>,
     output_limit: Option<u32>,
+    simulated: bool,
     /// How to come by a key, where none was given.
     key_commands: Vec<String>,
     files: Vec<GuideFile>,
@@ -92,6 +95,7 @@ impl Guide {
             model: deployment.model.clone(),
             context_window: deployment.context_window,
             output_limit: deployment.output_limit,
+            simulated: deployment.simulated,
             key_commands: key_commands(client, deployment),
             files: client
                 .files
@@ -111,10 +115,11 @@ impl Guide {
     /// The guide for people.
     pub(crate) fn to_text(&self) -> String {
         let mut text = format!(
-            "Connect {} to {}\nModel {}: {}.\n",
+            "Connect {} to {}\nModel {}{}: {}.\n",
             self.title,
             self.base_url,
             self.model,
+            if self.simulated { " (simulated)" } else { "" },
             limits(self.context_window, self.output_limit)
         );
         let mut number = 0;
@@ -238,6 +243,7 @@ mod tests {
             model: "svc/enterprise-coder-v1".to_owned(),
             context_window: Some(128_000),
             output_limit: Some(16_384),
+            simulated: false,
             config: None,
         }
     }
@@ -246,6 +252,19 @@ mod tests {
     fn says_what_to_do_for_every_client() {
         for client in CLIENTS {
             insta::assert_snapshot!(client.id, Guide::new(client, &deployment()).to_text());
+        }
+    }
+
+    #[test]
+    fn is_what_the_documentation_shows() {
+        let documentation = include_str!("../../../../../docs/clients.md");
+        let deployment = Deployment { key: None, ..deployment() };
+        for client in CLIENTS {
+            let guide = Guide::new(client, &deployment);
+            let files = guide.files.iter().map(|file| &file.content);
+            for text in files.chain(&guide.steps).chain(&guide.commands).chain(&guide.notes) {
+                assert!(documentation.contains(text.as_str()), "{}: {text}", client.id);
+            }
         }
     }
 

@@ -161,6 +161,7 @@ impl Connection {
             model: model.id.to_string(),
             context_window: model.context_window.or(behind.and_then(|model| model.context_window)),
             output_limit: model.output_limit.or(behind.and_then(|model| model.output_limit)),
+            simulated: behind.map_or(model.simulated, |behind| behind.simulated),
             config: args.config.as_ref().map(|file| file.display().to_string()),
         };
         let key_name = args.name.clone().unwrap_or_else(|| client.id.to_owned());

@@ -75,6 +75,16 @@ fn takes_the_limits_of_a_second_name_from_the_model_behind_it() {
 }
 
 #[test]
+fn says_that_a_model_is_simulated() {
+    let catalog = Catalog::new([
+        Model { simulated: true, ..model("demo/chat") },
+        Model { alias_of: Some("demo/chat".into()), ..model(CODER) },
+    ]);
+    let text = connect(&["opencode"], &catalog).unwrap().print().unwrap();
+    assert!(text.contains("Model svc/enterprise-coder-v1 (simulated): context"), "{text}");
+}
+
+#[test]
 fn creates_keys_that_fit() {
     let key = connect(&["opencode", "--create-key"], &catalog()).unwrap().fitting_key();
     let expected = FittingKey {

@@ -1,0 +1,175 @@
+//! `sluice audit`: the audit trail, and whether it is as it was written.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use sluice_core::ids::ModelId;
+use sluice_core::money::PicoUsd;
+use sluice_storage::{AuditFilter, AuditVerification, ChainedEntry, Order};
+
+use super::Exit;
+use super::records::{CommandError, Records, or_dash, settle, table};
+
+/// How many entries a table shows, unless told otherwise.
+const TABLE_ROWS: u32 = 50;
+
+/// The audit trail.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AuditArgs {
+    /// The configuration file. Default: sluice.toml in the current folder.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) config: Option<PathBuf>,
+    #[command(subcommand)]
+    command: AuditCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum AuditCommand {
+    /// Lists the entries
+    List(ListArgs),
+    /// Checks that no entry was changed, removed or added; exit code 1 where one was
+    Verify(VerifyArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct ListArgs {
+    /// Only this entry, as `security.audit_id` of an answer names it
+    #[arg(long, value_name = "ID")]
+    audit_id: Option<String>,
+    /// At most so many [default: 50 in a table, all as JSON]
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+    /// The earliest first, instead of the latest
+    #[arg(long)]
+    oldest_first: bool,
+    /// Prints JSON, one object a line
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+struct VerifyArgs {
+    /// Prints JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs an `audit` command.
+pub(crate) async fn run(
+    args: AuditArgs,
+    data_dir: &Path,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let result = act(args.command, data_dir, out, err).await;
+    settle(result, err)
+}
+
+async fn act(
+    command: AuditCommand,
+    data_dir: &Path,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<Exit, CommandError> {
+    let records = Records::open(data_dir).await?;
+    let waiting = records.store.journal_tail().await?.audit.len();
+    let exit = match command {
+        AuditCommand::List(args) => {
+            let filter = AuditFilter {
+                audit_id: args.audit_id,
+                limit: args.limit.or((!args.json).then_some(TABLE_ROWS)),
+                order: if args.oldest_first { Order::OldestFirst } else { Order::NewestFirst },
+            };
+            list(&records.store.audit(&filter).await?, args.json, out)?;
+            Exit::Done
+        }
+        AuditCommand::Verify(args) => {
+            let verification = records.store.verify_audit(&records.master_key).await?;
+            report(&verification, args.json, out)?;
+            if verification.broken.is_some() { Exit::Failed } else { Exit::Done }
+        }
+    };
+    if waiting > 0 {
+        writeln!(err, "{waiting} more in the journal; a running server adds them to the trail.")?;
+    }
+    records.store.close().await;
+    Ok(exit)
+}
+
+fn list(entries: &[ChainedEntry], json: bool, out: &mut dyn Write) -> io::Result<()> {
+    if json {
+        for entry in entries {
+            writeln!(out, "{}", as_json(entry))?;
+        }
+        return Ok(());
+    }
+    let rows: Vec<[String; 7]> = entries
+        .iter()
+        .map(|ChainedEntry { seq, entry, .. }| {
+            let model = entry.model.as_ref().map_or(&*entry.model_asked, ModelId::as_str);
+            [
+                seq.to_string(),
+                entry.at.to_rfc3339(),
+                entry.audit_id.clone(),
+                entry.key_id.to_string(),
+                model.to_owned(),
+                or_dash(entry.region.map(|region| region.as_str())),
+                entry.outcome.as_str().to_owned(),
+            ]
+        })
+        .collect();
+    table(out, ["no.", "at", "entry", "key", "model", "region", "outcome"], &rows)
+}
+
+fn as_json(chained: &ChainedEntry) -> serde_json::Value {
+    let entry = &chained.entry;
+    json!({
+        "seq": chained.seq,
+        "hash": chained.hash,
+        "audit_id": entry.audit_id,
+        "at": entry.at.to_rfc3339(),
+        "request_id": entry.request_id,
+        "key_id": entry.key_id,
+        "account_id": entry.account_id,
+        "remote_addr": entry.remote_addr,
+        "app": entry.app,
+        "model_asked": entry.model_asked,
+        "model": entry.model,
+        "provider": entry.provider,
+        "region": entry.region,
+        "security_level": entry.level,
+        "findings": entry.findings,
+        "usage": entry.usage,
+        "cost_usd": entry.cost.map(PicoUsd::to_dollars),
+        "outcome": entry.outcome,
+        "zero_retention": entry.zero_retention,
+    })
+}
+
+fn report(verification: &AuditVerification, json: bool, out: &mut dyn Write) -> io::Result<()> {
+    if json {
+        let line = json!({
+            "intact": verification.broken.is_none(),
+            "entries": verification.entries,
+            "head": verification.head,
+            "broken": verification.broken,
+        });
+        return writeln!(out, "{line}");
+    }
+    match &verification.broken {
+        None => {
+            writeln!(
+                out,
+                "The audit trail is as it was written: {} entries.",
+                verification.entries
+            )?;
+            writeln!(out, "Its head, to be compared later: {}", verification.head)
+        }
+        Some(broken) => writeln!(
+            out,
+            "The audit trail was tampered with at entry {}: {}. {} entries before are intact.",
+            broken.seq, broken.problem, verification.entries
+        ),
+    }
+}

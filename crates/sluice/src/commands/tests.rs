@@ -1,0 +1,345 @@
+//! The commands that work on the data folder, from words to output and exit code.
+
+use std::path::Path;
+
+use clap::Parser;
+use sluice_core::clock::UnixMillis;
+use sluice_core::level::SecurityLevel;
+use sluice_core::money::PicoUsd;
+use sluice_core::outcome::Outcome;
+use sluice_core::usage::{Usage, UsageSource};
+use sluice_storage::{
+    AuditEntry, Ingester, Journal, JournalEntry, KeyRecord, MasterKey, Store, UsageRecord,
+};
+
+use super::*;
+use crate::config::Settings;
+use crate::config::environment::tests::FixedEnvironment;
+
+/// 2026-11-21, 09:30 in UTC.
+const NOW: UnixMillis = UnixMillis(1_795_253_400_000);
+
+#[derive(Parser)]
+enum Line {
+    Keys(keys::KeysArgs),
+    Accounts(accounts::AccountsArgs),
+    Usage(usage::UsageArgs),
+    Audit(audit::AuditArgs),
+}
+
+/// A deployment with one model.
+struct House {
+    _dir: tempfile::TempDir,
+    settings: Settings,
+}
+
+/// What a command left behind.
+struct Run {
+    exit: Exit,
+    out: String,
+    err: String,
+}
+
+impl House {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let text = format!(
+            r#"
+            [storage]
+            data_dir = {:?}
+            [[providers]]
+            id = "lab"
+            kind = "openai"
+            base_url = "http://127.0.0.1:9300/v1"
+            [[models]]
+            id = "mock-fast"
+            provider = "lab"
+            "#,
+            dir.path().join("data")
+        );
+        let settings = Settings::from_text(None, &text, &FixedEnvironment::default())
+            .unwrap_or_else(|problems| panic!("{problems}"));
+        Self { _dir: dir, settings }
+    }
+
+    fn data_dir(&self) -> &Path {
+        &self.settings.storage.data_dir.0
+    }
+
+    async fn run(&self, line: &str) -> Run {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let words = std::iter::once("sluice").chain(line.split_whitespace());
+        let exit = match Line::try_parse_from(words) {
+            Err(error) => {
+                err.extend_from_slice(error.to_string().as_bytes());
+                Ok(Exit::Usage)
+            }
+            Ok(Line::Keys(args)) => keys::run(args, &self.settings, NOW, &mut out, &mut err).await,
+            Ok(Line::Accounts(args)) => {
+                accounts::run(args, self.data_dir(), NOW, &mut out, &mut err).await
+            }
+            Ok(Line::Usage(args)) => {
+                usage::run(args, self.data_dir(), NOW, &mut out, &mut err).await
+            }
+            Ok(Line::Audit(args)) => audit::run(args, self.data_dir(), &mut out, &mut err).await,
+        };
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Run { exit: exit.unwrap(), out: text(out), err: text(err) }
+    }
+
+    /// Runs a command that is to succeed and returns its standard output.
+    async fn done(&self, line: &str) -> String {
+        let Run { exit, out, err } = self.run(line).await;
+        assert_eq!(exit, Exit::Done, "{line}: {err}");
+        out
+    }
+
+    async fn keys(&self) -> Vec<KeyRecord> {
+        Store::open(self.data_dir()).await.unwrap().keys().await.unwrap()
+    }
+
+    /// Writes what a server would; `ingest` says whether it got around to ingesting it.
+    async fn record(&self, entries: &[JournalEntry], ingest: bool) {
+        let store = Store::open(self.data_dir()).await.unwrap();
+        let master_key = MasterKey::load_or_create(self.data_dir()).unwrap();
+        Journal::open(self.data_dir()).unwrap().append(entries).unwrap();
+        if ingest {
+            Ingester::new(store, &master_key).run_to_end().await.unwrap();
+        }
+    }
+}
+
+fn json(line: &str) -> serde_json::Value {
+    serde_json::from_str(line).unwrap()
+}
+
+fn usage_entry(id: u64, cost: Option<PicoUsd>) -> JournalEntry {
+    JournalEntry::Usage(Box::new(UsageRecord {
+        request_id: format!("req_{id}").into(),
+        key_id: "key_1".into(),
+        account_id: "acc_1".into(),
+        started_at: UnixMillis(NOW.0 - 1000 + id),
+        app_url: None,
+        app_title: None,
+        model_asked: "mock-fast".to_owned(),
+        model: Some("mock-fast".into()),
+        provider: Some("lab".into()),
+        region: None,
+        level: SecurityLevel::Standard,
+        stream: false,
+        usage: Usage { uncached_input: 10, cache_read: 2, output: 5, ..Usage::default() },
+        usage_source: UsageSource::Measured,
+        cost,
+        price_version: None,
+        time_to_first_token_ms: None,
+        duration_ms: 20,
+        outcome: Outcome::Completed,
+        attempts: 1,
+        audit_id: None,
+        simulated: false,
+    }))
+}
+
+fn audit_entry(id: u64) -> JournalEntry {
+    JournalEntry::Audit(Box::new(AuditEntry {
+        audit_id: format!("aud_{id}"),
+        at: NOW,
+        request_id: None,
+        key_id: "key_1".into(),
+        account_id: "acc_1".into(),
+        remote_addr: None,
+        app: None,
+        model_asked: "mock-fast".to_owned(),
+        model: None,
+        provider: None,
+        region: None,
+        level: SecurityLevel::Standard,
+        findings: Vec::new(),
+        usage: None,
+        cost: None,
+        outcome: Outcome::Completed,
+        zero_retention: true,
+    }))
+}
+
+#[tokio::test]
+async fn keys_create_prints_the_key_alone() {
+    let house = House::new();
+    let run = house.run("keys create --name ci --class development").await;
+    assert_eq!(run.exit, Exit::Done, "{}", run.err);
+    let key = run.out.strip_suffix('\n').unwrap();
+    assert!(sluice_gateway::service_key::ServiceKey::parse(key).is_ok());
+    assert!(run.err.contains("class development") && !run.err.contains(key));
+}
+
+#[tokio::test]
+async fn keys_create_takes_every_setting() {
+    let house = House::new();
+    house
+        .done(
+            "keys create --name all --class enterprise --max-tokens model --security-level high \
+             --requests-per-hour 5 --tokens-per-day 1_000 --models mock-fast \
+             --regions us-east,eu-west --region eu-west --expires 2027-01-31 --zero-retention \
+             --audit --owner team",
+        )
+        .await;
+    let key = house.keys().await.remove(0);
+    let shown = house.done(&format!("keys show {} --json", key.id)).await;
+    let shown = json(&shown);
+    for (field, value) in [
+        ("class", r#""enterprise""#),
+        ("max_tokens", r#""model""#),
+        ("security_level", r#""high""#),
+        ("requests_per_hour", "5"),
+        ("tokens_per_day", "1000"),
+        ("models", r#"["mock-fast"]"#),
+        ("regions", r#"["us-east","eu-west"]"#),
+        ("region", r#""eu-west""#),
+        ("expires_at", r#""2027-01-31T00:00:00Z""#),
+        ("zero_retention", "true"),
+        ("audit", "true"),
+        ("owner", r#""team""#),
+        ("valid", "true"),
+    ] {
+        assert_eq!(shown[field].to_string(), value, "{field}");
+    }
+    let table = house.done(&format!("keys show {}", key.prefix)).await;
+    assert!(table.contains("valid until 2027-01-31T00:00:00Z"), "{table}");
+}
+
+#[tokio::test]
+async fn wrong_usage_says_what_is_expected_and_ends_with_2() {
+    let house = House::new();
+    for (line, expected) in [
+        ("keys create", "--name"),
+        ("keys create --name a --class gold", "development, production, enterprise"),
+        ("keys create --name a --region mars", "us-east, us-west, eu-west, asia-pacific"),
+        ("keys create --name a --expires soon", "2027-01-31"),
+        ("keys create --name a --expires 2020-01-01", "not in the future"),
+        ("keys create --name a --requests-per-hour 0", "at least 1"),
+        ("keys create --name a --models gpt-9", "sluice catalog list"),
+        ("accounts create --name a --tier gold", "lowest, middle, highest"),
+        ("usage list --outcome fine", "completed"),
+        ("usage list --since yesterday", "expected a day"),
+    ] {
+        let run = house.run(line).await;
+        assert_eq!(run.exit, Exit::Usage, "{line}");
+        assert!(run.err.contains(expected), "{line}: {}", run.err);
+        assert_eq!(run.out, "", "{line}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_there_ends_with_1() {
+    let house = House::new();
+    for line in [
+        "keys show key_none",
+        "keys revoke svc_ent_none",
+        "keys rotate key_none",
+        "keys create --name a --account nobody",
+        "accounts set-tier nobody lowest",
+        "usage list --key key_none",
+    ] {
+        let run = house.run(line).await;
+        assert_eq!((run.exit, run.out.as_str()), (Exit::Failed, ""), "{line}");
+        assert!(run.err.contains("sluice "), "{line} names the way out: {}", run.err);
+    }
+}
+
+#[tokio::test]
+async fn a_key_is_rotated_and_revoked() {
+    let house = House::new();
+    let old = house.done("keys create --name ci").await;
+    let id = house.keys().await.remove(0).id;
+    let run = house.run(&format!("keys rotate {id} --grace-hours 1")).await;
+    assert_eq!(run.exit, Exit::Done, "{}", run.err);
+    assert_ne!(run.out, old);
+    assert!(run.err.contains("works until 2026-11-21T10:30:00Z"), "{}", run.err);
+
+    for expected in ["is revoked", "was revoked before"] {
+        // A leaked key is named by itself.
+        let run = house.run(&format!("keys revoke {}", old.trim())).await;
+        assert_eq!(run.exit, Exit::Done);
+        assert!(run.err.contains(expected), "{}", run.err);
+    }
+    let all = house.done("keys list").await;
+    assert!(all.contains("revoked 2026-11-21T09:30:00Z"), "{all}");
+    assert_eq!(house.done("keys list --json").await.lines().count(), 2);
+    assert_eq!(house.done("keys list --json --valid").await.lines().count(), 1);
+}
+
+#[tokio::test]
+async fn accounts_are_made_and_used() {
+    let house = House::new();
+    let id = house.done("accounts create --name Team --tier lowest").await;
+    house.done("keys create --name a --account Team").await;
+    assert_eq!(house.keys().await[0].account_id.as_str(), id.trim());
+    house.done("accounts set-tier Team middle").await;
+    let listed = json(&house.done("accounts list --json").await);
+    assert_eq!((&listed["tier"], &listed["name"]), (&"middle".into(), &"Team".into()));
+    assert!(house.done("accounts list").await.contains("middle"));
+}
+
+#[tokio::test]
+async fn usage_lists_what_is_ingested_and_what_is_not() {
+    let house = House::new();
+    let price = Some(PicoUsd(37_500_000_000));
+    house.record(&[usage_entry(1, price)], true).await;
+    house.record(&[usage_entry(2, None)], false).await;
+    let lines = house.done("usage list --json").await;
+    let lines: Vec<_> = lines.lines().map(json).collect();
+    assert_eq!(lines.len(), 2);
+    assert_eq!(lines[0]["request_id"], "req_2", "the latest first");
+    assert!(lines[0]["cost_usd"].is_null(), "unknown is not zero");
+    assert_eq!(lines[1]["cost_usd"], 0.0375);
+    assert_eq!(lines[1]["model"], "mock-fast");
+    assert_eq!(
+        (&lines[1]["prompt_tokens"], &lines[1]["completion_tokens"]),
+        (&12.into(), &5.into())
+    );
+    assert_eq!(lines[1]["outcome"], "completed");
+
+    let table = house.done("usage list --oldest-first --limit 1").await;
+    assert!(table.contains("req_1") && table.contains("0.0375"), "{table}");
+    assert!(!table.contains("req_2") && table.contains("--limit"), "{table}");
+    let days = json(&house.done("usage days --json").await);
+    assert_eq!((&days["day"], &days["requests"]), (&"2026-11-21".into(), &1.into()));
+    assert!(house.done("usage days").await.contains("0.0375"));
+}
+
+#[tokio::test]
+async fn audit_lists_and_verifies() {
+    let house = House::new();
+    house.record(&[audit_entry(1), audit_entry(2)], true).await;
+    assert!(house.done("audit list").await.contains("aud_2"));
+    let one = json(&house.done("audit list --json --audit-id aud_1").await);
+    assert_eq!((&one["seq"], &one["zero_retention"]), (&1.into(), &true.into()));
+    assert!(house.done("audit verify").await.contains("2 entries"));
+    assert_eq!(json(&house.done("audit verify --json").await)["intact"], true);
+
+    house.record(&[audit_entry(3)], false).await;
+    let run = house.run("audit verify").await;
+    assert_eq!(run.exit, Exit::Done);
+    assert!(run.err.contains("1 more in the journal"), "{}", run.err);
+}
+
+#[tokio::test]
+async fn a_trail_that_was_tampered_with_ends_with_1() {
+    let house = House::new();
+    house.record(&[audit_entry(1)], true).await;
+    // Sealed by somebody who does not have the master key.
+    std::fs::remove_file(house.data_dir().join("master.key")).unwrap();
+    let run = house.run("audit verify").await;
+    assert_eq!(run.exit, Exit::Failed);
+    assert!(run.out.contains("tampered with at entry 1"), "{}", run.out);
+}
+
+#[tokio::test]
+async fn a_lost_master_key_is_not_replaced_silently() {
+    let house = House::new();
+    house.done("keys create --name a").await;
+    std::fs::remove_file(house.data_dir().join("master.key")).unwrap();
+    let run = house.run("keys create --name b").await;
+    assert_eq!((run.exit, run.out.as_str()), (Exit::Failed, ""));
+    assert!(run.err.contains("master.key") && run.err.contains("backup"), "{}", run.err);
+}

@@ -1,0 +1,253 @@
+//! `sluice usage`: what was asked, used and paid.
+//!
+//! Records that a running server has in its journal and not yet in the database are listed too.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use sluice_core::clock::UnixMillis;
+use sluice_core::money::PicoUsd;
+use sluice_core::outcome::Outcome;
+use sluice_storage::{DaySum, Order, UsageFilter, UsageRecord};
+
+use super::Exit;
+use super::records::{CommandError, Records, moment, one_of, or_dash, settle, table};
+
+/// How many records a table shows, unless told otherwise.
+const TABLE_ROWS: u32 = 50;
+
+/// Usage.
+#[derive(Debug, clap::Args)]
+pub(crate) struct UsageArgs {
+    /// The configuration file. Default: sluice.toml in the current folder.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) config: Option<PathBuf>,
+    #[command(subcommand)]
+    command: UsageCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum UsageCommand {
+    /// Lists the records of single requests
+    List(ListArgs),
+    /// Lists sums a day and key, with the requests of zero-retention mode
+    Days(DaysArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct ListArgs {
+    /// Only of this key: its id or first characters
+    #[arg(long)]
+    key: Option<String>,
+    /// Only of this account: its id or name
+    #[arg(long)]
+    account: Option<String>,
+    /// Only where this model was asked or answered
+    #[arg(long)]
+    model: Option<String>,
+    /// Only with this outcome
+    #[arg(long, value_parser = outcome)]
+    outcome: Option<Outcome>,
+    /// Only from this day or time on
+    #[arg(long, value_name = "DATE", value_parser = moment)]
+    since: Option<UnixMillis>,
+    /// Only before this day or time
+    #[arg(long, value_name = "DATE", value_parser = moment)]
+    until: Option<UnixMillis>,
+    /// At most so many [default: 50 in a table, all as JSON]
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+    /// The earliest first, instead of the latest
+    #[arg(long)]
+    oldest_first: bool,
+    /// Prints JSON, one object a line
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+struct DaysArgs {
+    /// From this day on
+    #[arg(long, value_name = "DATE", value_parser = moment)]
+    since: Option<UnixMillis>,
+    /// Before this day
+    #[arg(long, value_name = "DATE", value_parser = moment)]
+    until: Option<UnixMillis>,
+    /// Prints JSON, one object a line
+    #[arg(long)]
+    json: bool,
+}
+
+fn outcome(word: &str) -> Result<Outcome, String> {
+    one_of(word, &Outcome::ALL, Outcome::as_str)
+}
+
+/// Runs a `usage` command.
+pub(crate) async fn run(
+    args: UsageArgs,
+    data_dir: &Path,
+    now: UnixMillis,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let result = act(args.command, data_dir, now, out).await;
+    settle(result, err)
+}
+
+async fn act(
+    command: UsageCommand,
+    data_dir: &Path,
+    now: UnixMillis,
+    out: &mut dyn Write,
+) -> Result<Exit, CommandError> {
+    let records = Records::open(data_dir).await?;
+    match command {
+        UsageCommand::List(args) => {
+            let filter = filter(&args, &records, now).await?;
+            let usage = records.store.usage_with_tail(&filter).await?;
+            match args.json {
+                true => {
+                    for record in &usage {
+                        writeln!(out, "{}", as_json(record))?;
+                    }
+                }
+                false => list(&usage, filter.limit, out)?,
+            }
+        }
+        UsageCommand::Days(args) => {
+            let since = args.since.unwrap_or_default();
+            let until = args.until.unwrap_or(now.plus(std::time::Duration::from_secs(1)));
+            let sums = records.store.usage_sums(since, until).await?;
+            days(&sums, args.json, out)?;
+        }
+    }
+    records.store.close().await;
+    Ok(Exit::Done)
+}
+
+async fn filter(
+    args: &ListArgs,
+    records: &Records,
+    now: UnixMillis,
+) -> Result<UsageFilter, CommandError> {
+    let admin = records.admin(now);
+    let key_id = match &args.key {
+        Some(text) => Some(admin.key(text).await?.id),
+        None => None,
+    };
+    let account_id = match &args.account {
+        Some(text) => Some(admin.account(text).await?.id),
+        None => None,
+    };
+    Ok(UsageFilter {
+        key_id,
+        account_id,
+        model: args.model.clone(),
+        outcome: args.outcome,
+        since: args.since,
+        until: args.until,
+        limit: args.limit.or((!args.json).then_some(TABLE_ROWS)),
+        order: if args.oldest_first { Order::OldestFirst } else { Order::NewestFirst },
+    })
+}
+
+fn list(usage: &[UsageRecord], limit: Option<u32>, out: &mut dyn Write) -> io::Result<()> {
+    let rows: Vec<[String; 8]> = usage
+        .iter()
+        .map(|record| {
+            [
+                record.started_at.to_rfc3339(),
+                record.request_id.to_string(),
+                model(record).to_owned(),
+                record.usage.prompt_tokens().to_string(),
+                record.usage.completion_tokens().to_string(),
+                dollars(record.cost),
+                record.duration_ms.to_string(),
+                record.outcome.as_str().to_owned(),
+            ]
+        })
+        .collect();
+    let heading = ["started", "request", "model", "prompt", "completion", "US$", "ms", "outcome"];
+    table(out, heading, &rows)?;
+    if limit.is_some_and(|limit| u32::try_from(rows.len()) == Ok(limit)) {
+        writeln!(out, "\nThere may be more; --limit N shows them.")?;
+    }
+    Ok(())
+}
+
+/// The model that answered; where none did, the one that was asked.
+fn model(record: &UsageRecord) -> &str {
+    record.model.as_ref().map_or(&record.model_asked, |model| model.as_str())
+}
+
+fn dollars(cost: Option<PicoUsd>) -> String {
+    cost.map_or_else(|| "?".to_owned(), |cost| cost.to_string())
+}
+
+fn as_json(record: &UsageRecord) -> serde_json::Value {
+    json!({
+        "request_id": record.request_id,
+        "started_at": record.started_at.to_rfc3339(),
+        "key_id": record.key_id,
+        "account_id": record.account_id,
+        "app_url": record.app_url,
+        "app_title": record.app_title,
+        "model": model(record),
+        "model_asked": record.model_asked,
+        "provider": record.provider,
+        "region": record.region,
+        "security_level": record.level,
+        "stream": record.stream,
+        "prompt_tokens": record.usage.prompt_tokens(),
+        "completion_tokens": record.usage.completion_tokens(),
+        "total_tokens": record.usage.total_tokens(),
+        "usage": record.usage,
+        "usage_source": record.usage_source,
+        "cost_usd": record.cost.map(PicoUsd::to_dollars),
+        "price_version": record.price_version,
+        "time_to_first_token_ms": record.time_to_first_token_ms,
+        "duration_ms": record.duration_ms,
+        "outcome": record.outcome,
+        "attempts": record.attempts,
+        "audit_id": record.audit_id,
+        "simulated": record.simulated,
+    })
+}
+
+fn days(sums: &[DaySum], json: bool, out: &mut dyn Write) -> io::Result<()> {
+    let day = |sum: &DaySum| UnixMillis(sum.day * 1000).to_rfc3339()[..10].to_owned();
+    if json {
+        for sum in sums {
+            let line = json!({
+                "day": day(sum),
+                "key_id": sum.key_id,
+                "account_id": sum.account_id,
+                "requests": sum.requests,
+                "prompt_tokens": sum.usage.prompt_tokens(),
+                "completion_tokens": sum.usage.completion_tokens(),
+                "usage": sum.usage,
+                "cost_usd": sum.cost.to_dollars(),
+                "unpriced_requests": sum.unpriced_requests,
+            });
+            writeln!(out, "{line}")?;
+        }
+        return Ok(());
+    }
+    let rows: Vec<[String; 7]> = sums
+        .iter()
+        .map(|sum| {
+            [
+                day(sum),
+                sum.key_id.to_string(),
+                sum.requests.to_string(),
+                sum.usage.prompt_tokens().to_string(),
+                sum.usage.completion_tokens().to_string(),
+                sum.cost.to_string(),
+                or_dash((sum.unpriced_requests > 0).then_some(sum.unpriced_requests)),
+            ]
+        })
+        .collect();
+    let heading = ["day", "key", "requests", "prompt", "completion", "US$", "without a price"];
+    table(out, heading, &rows)
+}
