@@ -10,6 +10,7 @@ import json
 import re
 import select
 import socket
+import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -270,6 +271,11 @@ def usage(prompt_tokens, pieces, calls):
 class Upstream(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256
+
+    def handle_error(self, request, client_address):
+        """Connections that are reset between two exchanges are nobody's problem."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
 
 def start():

@@ -227,10 +227,18 @@ impl AnswerStream {
             return Poll::Ready(true);
         }
         loop {
+            let mut next = self.told + self.timeouts.keep_alive;
+            if open {
+                next = next.min(self.deadline).min(self.heard + self.timeouts.idle);
+            }
+            // Each piece moves the moment further away, so the timer is set anew only when it has
+            // gone off, or when a timeout is shorter than what it was set to.
+            if next < self.timer.deadline() {
+                self.timer.as_mut().reset(next);
+            }
             if self.timer.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
             }
-            // The timer is set anew only when it goes off, not with each piece.
             let now = Instant::now();
             if open && now >= self.deadline.min(self.heard + self.timeouts.idle) {
                 let what = if now >= self.deadline {
@@ -241,14 +249,10 @@ impl AnswerStream {
                 self.break_off(what, pieces);
                 return Poll::Ready(true);
             }
-            let mut next = self.told + self.timeouts.keep_alive;
-            if now >= next {
+            if now >= self.told + self.timeouts.keep_alive {
                 self.told = now;
                 pieces.push(Piece::KeepAlive);
                 return Poll::Ready(true);
-            }
-            if open {
-                next = next.min(self.deadline).min(self.heard + self.timeouts.idle);
             }
             self.timer.as_mut().reset(next);
         }

@@ -14,7 +14,7 @@ use sluice_core::event::StreamEvent;
 use sluice_core::outcome::Outcome;
 use sluice_providers::adapter::DecodeError;
 use sluice_providers::call::{self, EventStream, ReadError};
-use sluice_providers::error::{ProviderError, ProviderErrorKind, Unsupported};
+use sluice_providers::error::{ProviderError, ProviderErrorKind, Unsupported, quote};
 use sluice_providers::upstream::{TransportError, UpstreamBody};
 use tokio::time::{Instant, timeout_at};
 
@@ -226,6 +226,15 @@ pub(crate) fn failure(candidate: &Candidate, error: ProviderError) -> Failure {
     let provider = &candidate.target.endpoint.id;
     let model = candidate.model.id.to_string();
     let kind = error.kind;
+    // Whatever the provider quotes, wherever it does: its credential is never passed on.
+    let credential = candidate.target.endpoint.credential.as_ref();
+    let hide = |text: String| quote(&text, credential.map(|secret| secret.expose().as_str()));
+    let error = ProviderError {
+        message: hide(error.message),
+        code: error.code.map(hide),
+        param: error.param.map(hide),
+        ..error
+    };
     let error = match kind {
         ProviderErrorKind::BadRequest | ProviderErrorKind::ContextLength => ChatError::Rejected {
             message: error.message,

@@ -186,3 +186,130 @@ impl EventStream {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+    use std::future::poll_fn;
+
+    use http_body::Frame as BodyFrame;
+
+    use super::*;
+    use crate::adapters::openai::OpenAiChat;
+
+    /// A body of these pieces; `None` is a connection that breaks.
+    struct Pieces(VecDeque<Option<Bytes>>);
+
+    impl Body for Pieces {
+        type Data = Bytes;
+        type Error = TransportError;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<BodyFrame<Bytes>, TransportError>>> {
+            Poll::Ready(self.0.pop_front().map(|piece| match piece {
+                Some(bytes) => Ok(BodyFrame::data(bytes)),
+                None => Err(TransportError::Lost("gone".to_owned())),
+            }))
+        }
+    }
+
+    fn body(pieces: &[Option<&'static str>]) -> UpstreamBody {
+        let pieces = pieces.iter().map(|piece| piece.map(Bytes::from)).collect();
+        Pieces(pieces).boxed_unsync()
+    }
+
+    fn response(kind: Option<&str>, pieces: &[Option<&'static str>]) -> Response<UpstreamBody> {
+        let mut response = Response::new(body(pieces));
+        if let Some(kind) = kind {
+            response.headers_mut().insert(CONTENT_TYPE, kind.parse().unwrap());
+        }
+        response
+    }
+
+    /// How many deltas and ends a stream comes to, and how it breaks off.
+    async fn read(pieces: &[Option<&'static str>]) -> (usize, usize, Result<(), ReadError>) {
+        let response = response(Some("text/event-stream; charset=utf-8"), pieces);
+        let mut stream = EventStream::open(response, &OpenAiChat).unwrap();
+        let mut events = Vec::new();
+        let outcome = loop {
+            match poll_fn(|cx| stream.poll_events(cx, &mut events)).await {
+                Ok(true) => {}
+                Ok(false) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        let count = |is: fn(&StreamEvent) -> bool| events.iter().filter(|event| is(event)).count();
+        let deltas = count(|event| matches!(event, StreamEvent::Delta(_)));
+        (deltas, count(|event| matches!(event, StreamEvent::End)), outcome)
+    }
+
+    const HALF: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n";
+
+    #[tokio::test]
+    async fn a_whole_body_is_read_up_to_its_bound() {
+        for pieces in [
+            &[Some("abcdef")][..],
+            &[Some("abc"), Some("def")],
+            &[Some(""), Some("a"), Some(""), Some("bc"), Some("def")],
+        ] {
+            assert_eq!(read_whole(body(pieces), 6).await.unwrap(), "abcdef");
+            assert!(matches!(read_whole(body(pieces), 5).await, Err(ReadError::TooLong(5))));
+        }
+        let lost = read_whole(body(&[Some("abc"), None]), 100).await;
+        assert!(matches!(lost, Err(ReadError::Transport(TransportError::Lost(_)))));
+        assert_eq!(read_whole(body(&[]), 100).await.unwrap(), "");
+    }
+
+    #[tokio::test]
+    async fn of_an_error_the_beginning_is_read() {
+        assert_eq!(read_error(body(&[Some("ab"), Some("c"), None])).await, "abc");
+        let long: &'static str = Box::leak("x".repeat(LONGEST_ERROR - 1).into_boxed_str());
+        assert_eq!(read_error(body(&[Some(long), Some("yz"), Some("z")])).await.len(), LONGEST_ERROR);
+    }
+
+    #[tokio::test]
+    async fn a_stream_ends_with_its_mark_breaks_or_is_cut() {
+        let (deltas, ends, outcome) = read(&[Some(HALF), Some("data: [DONE]\n\n")]).await;
+        assert!(matches!((deltas, ends, outcome), (1, 1, Ok(()))));
+        // What follows the mark is read for the connection's sake and heard by nobody.
+        let (deltas, ends, outcome) = read(&[Some("data: [DONE]\n\n"), Some(HALF), None]).await;
+        assert!(matches!((deltas, ends, outcome), (0, 1, Ok(()))));
+        let (deltas, ends, outcome) = read(&[Some(HALF)]).await;
+        assert!(matches!((deltas, ends, outcome), (1, 0, Ok(()))));
+        let (deltas, ends, outcome) = read(&[Some(HALF), None]).await;
+        assert!(matches!((deltas, ends, outcome), (1, 0, Err(ReadError::Transport(_)))));
+        let (deltas, _, outcome) = read(&[Some(HALF), Some("data: {\n\n")]).await;
+        assert!(matches!((deltas, outcome), (1, Err(ReadError::Malformed(_)))));
+        let (_, _, outcome) = read(&[Some("data: {\"error\":\"m\"}\n\n")]).await;
+        assert!(matches!(outcome, Err(ReadError::Provider(_))));
+    }
+
+    #[tokio::test]
+    async fn after_a_failure_nothing_follows() {
+        let pieces = [Some("data: {\n\n"), Some(HALF)];
+        let mut stream =
+            EventStream::open(response(Some("text/event-stream"), &pieces), &OpenAiChat).unwrap();
+        let mut events = Vec::new();
+        assert!(poll_fn(|cx| stream.poll_events(cx, &mut events)).await.is_err());
+        assert!(matches!(poll_fn(|cx| stream.poll_events(cx, &mut events)).await, Ok(false)));
+        assert!(events.is_empty());
+    }
+
+    #[test]
+    fn what_is_no_event_stream_is_refused() {
+        for (kind, problem) in [
+            (None, "malformed answer: expected text/event-stream, got no content type"),
+            (Some("text/html"), "malformed answer: expected text/event-stream, got text/html"),
+            (
+                Some("application/json"),
+                "malformed answer: expected text/event-stream, got application/json",
+            ),
+        ] {
+            let refused = EventStream::open(response(kind, &[Some("{}")]), &OpenAiChat);
+            assert_eq!(refused.err().map(|error| error.to_string()).as_deref(), Some(problem));
+        }
+        assert!(EventStream::open(response(Some("Text/Event-Stream"), &[]), &OpenAiChat).is_ok());
+    }
+}

@@ -102,6 +102,19 @@ impl Ingester {
         }
     }
 
+    /// How much of the journal is not in the database yet, in bytes; 0 where that cannot be said.
+    pub fn backlog_bytes(&self) -> u64 {
+        let read_to = |name: &str| {
+            self.positions.as_ref().and_then(|positions| positions.get(name)).copied().unwrap_or(0)
+        };
+        let segments = list(&self.dir).unwrap_or_default();
+        let rest = segments.iter().map(|segment| {
+            let length = std::fs::metadata(&segment.path).map_or(0, |data| data.len());
+            length.saturating_sub(read_to(&segment.name))
+        });
+        rest.sum()
+    }
+
     /// Lines that were skipped since this ingester was made, since they were not as written.
     pub fn corrupt_lines(&self) -> u64 {
         self.corrupt_lines

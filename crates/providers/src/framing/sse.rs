@@ -26,6 +26,9 @@ pub enum FrameError {
     NotUtf8,
 }
 
+/// Most bytes of an end mark (`\r\n\r\n`) that can be there without its being whole.
+const PART_OF_END: usize = 3;
+
 /// Cuts a stream's bytes into frames.
 #[derive(Debug)]
 pub struct SseDecoder {
@@ -56,12 +59,12 @@ impl SseDecoder {
             self.read_frame(&rest.slice(..end), frames)?;
             rest = rest.slice(next..);
         }
-        if rest.len() > self.longest {
+        // The end mark is at most four bytes long and may be cut: its first bytes do not count as
+        // a part of the frame yet, and are searched again.
+        if rest.len() > self.longest.saturating_add(PART_OF_END) {
             return Err(FrameError::TooLong(self.longest));
         }
-        // The end mark is at most four bytes long and may be cut, so its first bytes are
-        // searched again.
-        self.searched = rest.len().saturating_sub(3);
+        self.searched = rest.len().saturating_sub(PART_OF_END);
         self.pending = rest.try_into_mut().unwrap_or_else(|shared| BytesMut::from(&shared[..]));
         Ok(())
     }
@@ -77,7 +80,9 @@ impl SseDecoder {
     }
 
     fn read_frame(&mut self, frame: &Bytes, frames: &mut Vec<Frame>) -> Result<(), FrameError> {
-        if frame.len() > self.longest {
+        // Where the search went on inside an end mark, the first bytes of the mark are still here.
+        let line_ends = frame.iter().rev().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
+        if frame.len() - line_ends > self.longest {
             return Err(FrameError::TooLong(self.longest));
         }
         let mut text =
@@ -129,5 +134,147 @@ fn skip_line_end(bytes: &[u8], at: usize) -> Option<usize> {
         (b'\r', Some(b'\n')) => Some(at + 2),
         (b'\r', None) => None,
         _ => Some(at + 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What `bytes` come to when they arrive in pieces that end at `cuts`.
+    fn decode(bytes: &[u8], cuts: &[usize], longest: usize) -> Result<Vec<Frame>, FrameError> {
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (bytes.len() + 1)).collect();
+        cuts.push(bytes.len());
+        cuts.sort_unstable();
+        let mut decoder = SseDecoder::new(longest);
+        let (mut frames, mut at) = (Vec::new(), 0);
+        for cut in cuts {
+            decoder.push(Bytes::copy_from_slice(&bytes[at..cut]), &mut frames)?;
+            at = cut;
+        }
+        decoder.finish(&mut frames)?;
+        Ok(frames)
+    }
+
+    fn frames(text: &str) -> Vec<(String, String)> {
+        let whole = decode(text.as_bytes(), &[], 1 << 16).unwrap();
+        for cut in 0..=text.len() {
+            let cut_there = decode(text.as_bytes(), &[cut], 1 << 16).unwrap();
+            assert_eq!(cut_there, whole, "cut at byte {cut}");
+        }
+        let all: Vec<usize> = (0..text.len()).collect();
+        assert_eq!(decode(text.as_bytes(), &all, 1 << 16).unwrap(), whole, "byte by byte");
+        whole.into_iter().map(|it| (it.event.to_string(), it.data.to_string())).collect()
+    }
+
+    fn data(text: &str) -> Vec<String> {
+        frames(text).into_iter().map(|(_, data)| data).collect()
+    }
+
+    #[test]
+    fn every_kind_of_line_end_ends_a_line() {
+        for end in ["\n", "\r\n", "\r"] {
+            let text = format!("data: a{end}{end}event: e{end}data: b{end}{end}data: c{end}{end}");
+            let expected = [("", "a"), ("e", "b"), ("", "c")];
+            assert_eq!(frames(&text), expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
+        }
+        assert_eq!(data("data: a\r\n\ndata: b\n\r\ndata: c\r\r\n"), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn fields_are_read_as_the_standard_says() {
+        // One space after the colon belongs to the form, a second one to the value.
+        assert_eq!(data("data:a\n\ndata:  b\n\n"), ["a", " b"]);
+        assert_eq!(data("data: a\ndata:\ndata: b\n\n"), ["a\n\nb"]);
+        // A field without a colon is an empty one.
+        assert_eq!(data("data\n\n"), [""]);
+        assert_eq!(data("data: a: b\n\n"), ["a: b"]);
+        // Comments and other fields say nothing; without data there is no frame.
+        assert_eq!(data(": comment\n\nid: 7\nretry: 3\n\nevent: e\n\n"), [""; 0]);
+        assert_eq!(data(": comment\nid: 7\ndata: a\nDATA: b\n data: c\n\n"), ["a"]);
+        assert_eq!(frames("event: a\nevent: b\ndata: x\n\n"), [("b".into(), "x".into())]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_skipped_at_the_start_and_nowhere_else() {
+        assert_eq!(data("\u{FEFF}data: a\n\n"), ["a"]);
+        assert_eq!(data("data: a\n\n\u{FEFF}data: b\n\ndata: \u{FEFF}\n\n"), ["a", "\u{FEFF}"]);
+    }
+
+    #[test]
+    fn blank_lines_between_frames_say_nothing() {
+        assert_eq!(data("\n\n\ndata: a\n\n\n\r\n\ndata: b\n\n\n"), ["a", "b"]);
+        assert_eq!(data(""), [""; 0]);
+    }
+
+    #[test]
+    fn a_last_frame_needs_no_empty_line() {
+        assert_eq!(data("data: a\n\ndata: b"), ["a", "b"]);
+        assert_eq!(data("data: a\n\ndata: b\n"), ["a", "b"]);
+    }
+
+    #[test]
+    fn an_event_that_is_too_long_is_refused_wherever_it_is_cut() {
+        for end in ["\n\n", "\r\n\r\n", "\r\r", ""] {
+            let fits = format!("data: 4567{end}");
+            let long = format!("data: 45678{end}");
+            for cut in 0..=long.len() {
+                assert_eq!(decode(fits.as_bytes(), &[cut], 10).unwrap().len(), 1, "cut at {cut}");
+                let refused = decode(long.as_bytes(), &[cut], 10);
+                assert_eq!(refused, Err(FrameError::TooLong(10)), "cut at {cut}");
+            }
+        }
+        // A stream without a frame's end cannot fill the memory.
+        let mut decoder = SseDecoder::new(10);
+        let outcome = decoder.push(Bytes::from(vec![b'x'; 100]), &mut Vec::new());
+        assert_eq!(outcome, Err(FrameError::TooLong(10)));
+    }
+
+    #[test]
+    fn what_is_no_text_is_refused() {
+        assert_eq!(decode(b"data: \xff\n\n", &[], 100), Err(FrameError::NotUtf8));
+        // A character may be cut.
+        assert_eq!(data("data: \u{1F680}\n\n"), ["\u{1F680}"]);
+    }
+
+    #[test]
+    fn a_frame_within_one_piece_is_not_copied() {
+        let piece = Bytes::from_static(b"data: a\n\n");
+        let mut found = Vec::new();
+        SseDecoder::new(100).push(piece.clone(), &mut found).unwrap();
+        assert_eq!(found[0].data.as_bytes().as_ptr(), piece[6..].as_ptr());
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_mean_the_same_however_they_are_cut(
+            bytes in prop::collection::vec(
+                prop_oneof![
+                    6 => prop::sample::select(&b"\r\n:da "[..]),
+                    2 => prop::sample::select(&b"data: event:\xef\xbb\xbf"[..]),
+                    1 => any::<u8>(),
+                ],
+                0..60,
+            ),
+            cuts in prop::collection::vec(any::<usize>(), 0..20),
+            longest in prop_oneof![Just(8_usize), Just(1 << 16)],
+        ) {
+            prop_assert_eq!(decode(&bytes, &cuts, longest), decode(&bytes, &[], longest));
+        }
+
+        #[test]
+        fn any_lines_mean_the_same_however_they_are_cut(
+            lines in prop::collection::vec(
+                ("(data: ?|event: ?|: ?|id:|data|)[a-z\u{e9}]{0,4}", "\n|\r\n|\r|\n\n|\r\n\r\n|\r\r"),
+                0..20,
+            ),
+            cuts in prop::collection::vec(any::<usize>(), 0..20),
+        ) {
+            let text: String = lines.into_iter().map(|(line, end)| line + &end).collect();
+            let bytes = text.as_bytes();
+            prop_assert_eq!(decode(bytes, &cuts, 1 << 16), decode(bytes, &[], 1 << 16));
+        }
     }
 }

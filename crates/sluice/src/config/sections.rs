@@ -216,7 +216,7 @@ section! {
         api_version: Option<Text> as "2024-10-21",
         /// In what it differs from OpenAI, instead of what its kind says. Any of
         /// max_completion_tokens and max_tokens (knows only this bound), no_stream_options,
-        /// no_developer_role, no_done_mark, no_unknown_members, model_in_path, cache_control.
+        /// no_developer_role, no_unknown_members, no_cache_control, model_in_path.
         quirks: Option<Vec<Text>> => ["no_stream_options"],
     }
 }

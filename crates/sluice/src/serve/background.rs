@@ -19,8 +19,12 @@ use crate::config::Settings;
 
 /// How often the journal is looked at when it was empty.
 const INGEST_PAUSE: Duration = Duration::from_millis(250);
-/// While requests are under way, ingesting takes at most one part in so many of a processor.
-const INGEST_SHARE: u32 = 12;
+/// Pause after a batch of a few hundred records while requests are under way. Requests come first:
+/// what waits in the journal is safe, and `sluice usage` reads it from there.
+const INGEST_PAUSE_UNDER_LOAD: Duration = Duration::from_millis(300);
+/// A journal of so many bytes is carried over faster, for a quiet hour may not come: then a
+/// tenth of a processor is spent on it.
+const LARGE_BACKLOG: i64 = 256 << 20;
 /// How often keys, accounts and the configuration are looked at: a change holds within a second.
 const RELOAD_PAUSE: Duration = Duration::from_millis(400);
 
@@ -35,13 +39,20 @@ pub(crate) async fn ingest(
         let began = Instant::now();
         let done = ingester.run_once().await;
         gateway.note_database(done.is_ok());
+        let metrics = gateway.metrics();
+        let backlog = i64::try_from(ingester.backlog_bytes()).unwrap_or(i64::MAX);
+        metrics.journal_backlog_bytes.set(backlog);
         let stopping = *stopped.borrow();
         match done {
-            Ok(0) if stopping && gateway.metrics().in_flight.get() == 0 => return,
+            Ok(0) if stopping && metrics.in_flight.get() == 0 => return,
             Ok(0) => sleep(INGEST_PAUSE).await,
-            // Requests come first; what waits in the journal is safe.
-            Ok(_) if gateway.metrics().in_flight.get() > 0 => {
-                sleep(began.elapsed() * INGEST_SHARE).await;
+            Ok(_) if metrics.in_flight.get() > 0 => {
+                let pause = if backlog < LARGE_BACKLOG {
+                    INGEST_PAUSE_UNDER_LOAD
+                } else {
+                    began.elapsed() * 9
+                };
+                sleep(pause).await;
             }
             Ok(_) => {}
             Err(error) => {

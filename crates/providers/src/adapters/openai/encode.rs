@@ -48,6 +48,10 @@ fn splice(chat: &ChatRequest, target: &Target) -> Vec<u8> {
                 Some(messages) => object.raw(name, &messages),
                 None => object.raw(name, value),
             },
+            "tools" if quirks.no_cache_control => match reworked_tools(chat, value) {
+                Some(tools) => object.raw(name, &tools),
+                None => object.raw(name, value),
+            },
             _ if OWN_MEMBERS.contains(&name) => {}
             _ if quirks.no_unknown_members && chat.extra.iter().any(|m| m.name == name) => {}
             _ => object.raw(name, value),
@@ -105,6 +109,18 @@ fn reworked_messages(chat: &ChatRequest, target: &Target, json: &str) -> Option<
     }
     out.push(']');
     Some(out)
+}
+
+/// The tools without `cache_control`; `None` where there is none.
+fn reworked_tools(chat: &ChatRequest, json: &str) -> Option<String> {
+    if !chat.tools.iter().any(|tool| tool.cache_breakpoint.is_some()) {
+        return None;
+    }
+    let mut tools: Vec<Value> = serde_json::from_str(json).ok()?;
+    for tool in tools.iter_mut().filter_map(Value::as_object_mut) {
+        tool.shift_remove("cache_control");
+    }
+    Some(Value::Array(tools).to_string())
 }
 
 fn has_breakpoint(message: &Message) -> bool {

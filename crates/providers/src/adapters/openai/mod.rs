@@ -10,6 +10,8 @@ mod classify;
 mod decode;
 mod encode;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 use bytes::Bytes;

@@ -61,7 +61,9 @@ impl StreamDecoder for OpenAiStream {
         if let Some(error) = chunk.error {
             return Err(error_in_body(error.get()).into());
         }
-        if !self.started {
+        // Azure OpenAI sends the filter's verdict on the prompt first, in a chunk without a name.
+        let says_more = chunk.choices.as_ref().is_some_and(|choices| !choices.is_empty());
+        if !self.started && (says_more || chunk.usage.is_some()) {
             self.started = true;
             let copy = |text: &Option<Str<'_>>| {
                 text.as_ref().map(|text| ByteString::from(&**text)).unwrap_or_default()
@@ -107,7 +109,12 @@ impl OpenAiStream {
 fn decode_choice(source: &ByteString, choice: &WireChoice<'_>) -> Result<Delta, MalformedAnswer> {
     let mut delta = Delta {
         choice: choice.index.unwrap_or(0),
-        finish_reason: choice.finish_reason.as_deref().map(wire::finish_reason),
+        // Some services say an empty reason with every chunk.
+        finish_reason: choice
+            .finish_reason
+            .as_deref()
+            .filter(|word| !word.is_empty())
+            .map(wire::finish_reason),
         logprobs: choice.logprobs.map(|logprobs| wire::raw(source, logprobs)),
         ..Delta::default()
     };

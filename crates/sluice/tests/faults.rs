@@ -1,0 +1,366 @@
+//! Providers on bad days: each fault gives the documented error, frees what the request had
+//! reserved, and is in the usage records exactly once, with its outcome.
+#![expect(clippy::unwrap_used, reason = "this whole file is a test")]
+
+use serde_json::{Value, json};
+use sluice_testkit::{Config, Event, FakeUpstream, Reply, Script, Sluice, Step, answers, until};
+use tokio::net::TcpSocket;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_sluice");
+
+/// The provider's key, which no answer may show.
+const CREDENTIAL: &str = "sk-lab";
+
+const UPSTREAM_ERROR: (u16, &str, &str) = (502, "api_error", "upstream_error");
+const UPSTREAM_TIMEOUT: (u16, &str, &str) = (504, "api_error", "upstream_timeout");
+const RATE_LIMITED: (u16, &str, &str) = (429, "rate_limit_error", "rate_limit_exceeded");
+
+/// A server whose one provider is `upstream`.
+async fn sluice(upstream: &FakeUpstream, sections: &str) -> Sluice {
+    let config = Config::default()
+        .provider("lab", &upstream.base_url())
+        .model("mock", "\"lab\"")
+        .with(sections);
+    Sluice::start(BINARY, &config).await
+}
+
+fn request(stream: bool) -> Value {
+    json!({
+        "model": "mock",
+        "messages": [{ "role": "user", "content": "Hello!" }],
+        "max_tokens": 100,
+        "stream": stream,
+    })
+}
+
+/// A request that gets an HTTP error instead of an answer: it is the documented one, names no
+/// credential, and leaves one record and nothing else.
+async fn fails(sluice: &Sluice, stream: bool, expected: (u16, &str, &str), outcome: &str) -> Reply {
+    let reply = sluice.chat(sluice.key(), &request(stream)).await;
+    let (status, kind, code) = reply.error();
+    assert_eq!((status, &*kind, &*code), expected, "{}", reply.text());
+    assert!(!reply.text().contains(CREDENTIAL), "{}", reply.text());
+    assert_eq!(reply.json()["error"]["param"], Value::Null);
+    settled(sluice, &reply.request_id(), outcome).await;
+    reply
+}
+
+/// A stream that breaks after it said `heard`: one error event, no end mark, one record.
+async fn breaks(sluice: &Sluice, heard: &str, expected: (u16, &str, &str), outcome: &str) -> Value {
+    let events = sluice.stream(sluice.key(), &request(true)).await;
+    let request_id = events.request_id();
+    let said = events.rest().await;
+    assert_eq!((said.text.as_str(), said.done, said.cut), (heard, false, false));
+    let error = said.error.unwrap();
+    assert_eq!((&error["type"], &error["code"]), (&json!(expected.1), &json!(expected.2)));
+    assert!(!error.to_string().contains(CREDENTIAL), "{error}");
+    settled(sluice, &request_id, outcome).await;
+    error
+}
+
+/// Exactly one record with this outcome; nothing under way, and no token reserved.
+async fn settled(sluice: &Sluice, request_id: &str, outcome: &str) {
+    let usage = sluice.usage().await;
+    let own: Vec<&Value> = usage.iter().filter(|r| r["request_id"] == request_id).collect();
+    assert_eq!(own.len(), 1, "records of {request_id}: {own:?}");
+    assert_eq!(own[0]["outcome"], outcome);
+    let used: u64 = usage.iter().map(|record| record["total_tokens"].as_u64().unwrap()).sum();
+    let token = sluice.get("/api/v1/auth/token", sluice.key()).await.json();
+    for subject in ["key", "account"] {
+        let limits = &token["limits"][subject];
+        assert_eq!(limits["requests_in_flight"], 0, "{subject}: {limits}");
+        assert_eq!(limits["tokens_used_today"], used, "{subject}: {limits}");
+    }
+}
+
+#[tokio::test]
+async fn a_refused_connection() {
+    // A bound socket that does not listen: nobody else can take its port.
+    let deaf = TcpSocket::new_v4().unwrap();
+    deaf.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let base_url = format!("http://{}/v1", deaf.local_addr().unwrap());
+    let config = Config::default().provider("lab", &base_url).model("mock", "\"lab\"");
+    let sluice = Sluice::start(BINARY, &config).await;
+    for stream in [false, true] {
+        fails(&sluice, stream, UPSTREAM_ERROR, "upstream_error").await;
+    }
+}
+
+#[tokio::test]
+async fn faults_before_an_answer() {
+    let upstream = FakeUpstream::start(Script::default()).await;
+    let sluice = sluice(&upstream, "").await;
+    let whole = answers::completion("Hello there").to_string();
+    let cut_body = Script::head("application/json", whole.len()).send(whole[..40].to_owned());
+    let json = |body: &str| Script::answer("200 OK", &["content-type: application/json"], body);
+    let page = "<html><body>It works! sk-lab</body></html>";
+    let html = Script::answer("200 OK", &["content-type: text/html"], page);
+    let html_500 = Script::answer("500 Internal Server Error", &["content-type: text/html"], page);
+    for (name, stream, script) in [
+        ("reset before the first byte", false, Script::default().then(Step::Reset)),
+        ("reset before the first byte", true, Script::default().then(Step::Reset)),
+        ("closed before the first byte", false, Script::default().then(Step::Close)),
+        ("closed before the first byte", true, Script::default().then(Step::Close)),
+        ("reset inside the body", false, cut_body.clone().then(Step::Reset)),
+        ("closed inside the body", false, cut_body.then(Step::Close)),
+        ("reset before the first event", true, Script::stream().then(Step::Reset)),
+        ("ended before the first event", true, Script::stream().then(Step::Close)),
+        ("malformed JSON", false, json(&whole[..whole.len() - 1])),
+        ("JSON of another kind", false, json("[1, 2, 3]")),
+        ("no JSON at all", true, Script::events("data: {broken\n\n")),
+        ("a page instead of an answer", false, html.clone()),
+        ("a page instead of events", true, html),
+        ("a whole answer instead of events", true, json(&whole)),
+        ("500 with a page", false, html_500.clone()),
+        ("500 with a page", true, html_500),
+    ] {
+        println!("{name}, stream: {stream}");
+        upstream.follow(script);
+        let reply = fails(&sluice, stream, UPSTREAM_ERROR, "upstream_error").await;
+        assert!(!reply.text().contains("<html>"), "{name}: {}", reply.text());
+    }
+}
+
+#[tokio::test]
+async fn a_provider_that_quotes_the_credential() {
+    let upstream = FakeUpstream::start(Script::default()).await;
+    let sluice = sluice(&upstream, "").await;
+    let message = format!("Incorrect API key provided: {CREDENTIAL}. You can find it elsewhere.");
+    let error = json!({ "error": { "message": message, "type": "server_error", "code": null } });
+    let json = ["content-type: application/json"];
+    for status in ["401 Unauthorized", "500 Internal Server Error", "200 OK"] {
+        println!("{status}");
+        upstream.follow(Script::answer(status, &json, &error.to_string()));
+        let reply = fails(&sluice, false, UPSTREAM_ERROR, "upstream_error").await;
+        assert!(reply.text().contains("Incorrect API key"), "{}", reply.text());
+    }
+    upstream.follow(Script::events(&answers::event(&error)));
+    fails(&sluice, true, UPSTREAM_ERROR, "upstream_error").await;
+    let late = answers::opening(&["Hel"]) + &answers::event(&error);
+    upstream.follow(Script::events(&late));
+    breaks(&sluice, "Hel", UPSTREAM_ERROR, "upstream_error").await;
+}
+
+#[tokio::test]
+async fn faults_inside_a_stream() {
+    let upstream = FakeUpstream::start(Script::default()).await;
+    let sluice = sluice(&upstream, "").await;
+    let begun = Script::stream().send(answers::opening(&["Hel", "lo"]));
+    let finished = answers::opening(&["Hel", "lo"])
+        + &answers::event(&answers::chunk(json!({}), Some("stop")));
+    for (name, script) in [
+        ("reset after the first event", begun.clone().then(Step::Reset)),
+        ("ended without an end mark", begun.clone().then(Step::Close)),
+        (
+            "cut inside an event",
+            begun.clone().send("data: {\"id\":\"chatcmpl-123\",\"cho").then(Step::Close),
+        ),
+        ("a malformed chunk", begun.clone().send("data: {broken\n\n").then(Step::Hang)),
+        ("a chunk of another kind", begun.send("data: {\"choices\":7}\n\n").then(Step::Hang)),
+    ] {
+        println!("{name}");
+        upstream.follow(script);
+        breaks(&sluice, "Hello", UPSTREAM_ERROR, "upstream_error").await;
+    }
+    // Some services leave the end mark out; an answer that has its reason for stopping is whole.
+    upstream.follow(Script::events(&finished));
+    let said = sluice.stream(sluice.key(), &request(true)).await.rest().await;
+    assert_eq!((said.text.as_str(), said.done, said.error), ("Hello", true, None));
+}
+
+#[tokio::test]
+async fn a_provider_that_is_too_slow() {
+    let timeouts = "[timeouts]\nfirst_token_seconds = 1\nidle_seconds = 1\ntotal_seconds = 2";
+    let upstream = FakeUpstream::start(Script::default().then(Step::Hang)).await;
+    let sluice = sluice(&upstream, timeouts).await;
+    let hung_up = async |attempts: usize| {
+        until("the provider's connection to be closed", async || {
+            let seen = upstream.seen();
+            (seen.len() == attempts && seen.iter().all(|seen| seen.hung_up)).then_some(())
+        })
+        .await;
+    };
+    fails(&sluice, false, UPSTREAM_TIMEOUT, "upstream_timeout").await;
+    hung_up(1).await;
+    fails(&sluice, true, UPSTREAM_TIMEOUT, "upstream_timeout").await;
+    hung_up(2).await;
+    upstream.follow(Script::stream().send(": still thinking\n\n").then(Step::Hang));
+    fails(&sluice, true, UPSTREAM_TIMEOUT, "upstream_timeout").await;
+    upstream.follow(Script::head("application/json", 500).send("{").then(Step::Hang));
+    fails(&sluice, false, UPSTREAM_TIMEOUT, "upstream_timeout").await;
+    upstream.follow(Script::stream().send(answers::opening(&["Hel"])).then(Step::Hang));
+    let error = breaks(&sluice, "Hel", UPSTREAM_TIMEOUT, "upstream_timeout").await;
+    assert!(error["message"].as_str().unwrap().contains("said nothing for 1 s"), "{error}");
+    hung_up(5).await;
+}
+
+#[tokio::test]
+async fn an_answer_that_takes_too_long_altogether() {
+    let timeouts = "[timeouts]\nfirst_token_seconds = 1\nidle_seconds = 600\ntotal_seconds = 1";
+    let script = Script::stream().send(answers::opening(&["Hel"])).then(Step::Hang);
+    let upstream = FakeUpstream::start(script).await;
+    let sluice = sluice(&upstream, timeouts).await;
+    let error = breaks(&sluice, "Hel", UPSTREAM_TIMEOUT, "upstream_timeout").await;
+    assert!(error["message"].as_str().unwrap().contains("longer than 1 s"), "{error}");
+}
+
+#[tokio::test]
+async fn one_byte_at_a_time_is_an_answer_all_the_same() {
+    let whole = Script::json(&answers::completion("Grüße, 世界"));
+    let upstream = FakeUpstream::start(whole.dribbled()).await;
+    let sluice = sluice(&upstream, "").await;
+    let reply = sluice.chat(sluice.key(), &request(false)).await;
+    assert_eq!(reply.json()["choices"][0]["message"]["content"], "Grüße, 世界");
+    settled(&sluice, &reply.request_id(), "completed").await;
+
+    let events = answers::opening(&["Grüße", ", 世界"]) + &answers::ending();
+    upstream.follow(Script::events(&events).dribbled());
+    let events = sluice.stream(sluice.key(), &request(true)).await;
+    let request_id = events.request_id();
+    let said = events.rest().await;
+    assert_eq!((said.text.as_str(), said.done), ("Grüße, 世界", true));
+    settled(&sluice, &request_id, "completed").await;
+}
+
+#[tokio::test]
+async fn a_provider_that_wants_fewer_requests() {
+    let upstream = FakeUpstream::start(Script::default()).await;
+    let sluice = sluice(&upstream, "").await;
+    let error = json!({ "error": {
+        "message": "Rate limit reached for requests",
+        "type": "requests",
+        "param": null,
+        "code": "rate_limit_exceeded",
+    }});
+    for (header, wait) in
+        [("retry-after: 7", "7"), ("retry-after-ms: 1500", "2"), ("x-nothing: 0", "5")]
+    {
+        for stream in [false, true] {
+            let headers = ["content-type: application/json", header];
+            let script = Script::answer("429 Too Many Requests", &headers, &error.to_string());
+            upstream.follow(script);
+            let reply = fails(&sluice, stream, RATE_LIMITED, "upstream_error").await;
+            assert_eq!(reply.header("retry-after"), wait, "{header}");
+            assert!(reply.text().contains("Rate limit reached"), "{}", reply.text());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_provider_that_refuses_the_request() {
+    let error = json!({ "error": {
+        "message": "Invalid schema for function 'f'",
+        "type": "invalid_request_error",
+        "param": "tools[0].function.parameters",
+        "code": "invalid_function_parameters",
+    }});
+    let json = ["content-type: application/json"];
+    let upstream =
+        FakeUpstream::start(Script::answer("400 Bad Request", &json, &error.to_string())).await;
+    let sluice = sluice(&upstream, "").await;
+    let reply = sluice.chat(sluice.key(), &request(false)).await;
+    let expected = (400, "invalid_request_error".into(), "invalid_function_parameters".into());
+    assert_eq!(reply.error(), expected);
+    assert_eq!(reply.json()["error"]["param"], "tools[0].function.parameters");
+    settled(&sluice, &reply.request_id(), "rejected").await;
+}
+
+#[tokio::test]
+async fn a_hundred_megabytes() {
+    const MEGABYTE: usize = 1 << 20;
+    let upstream = FakeUpstream::start(Script::default()).await;
+    let sluice = sluice(&upstream, "").await;
+    let flood = Step::Flood("x".repeat(MEGABYTE).into(), 100);
+    let whole = Script::head("application/json", 100 * MEGABYTE + 2).send("\"");
+    let event = Script::stream().send("data: \"");
+    for (stream, script) in [(false, whole), (true, event.clone())] {
+        upstream.follow(script.then(flood.clone()).then(Step::Hang));
+        fails(&sluice, stream, UPSTREAM_ERROR, "upstream_error").await;
+    }
+    let late = Script::stream().send(answers::opening(&["Hel"])).send("data: \"");
+    upstream.follow(late.then(flood).then(Step::Hang));
+    breaks(&sluice, "Hel", UPSTREAM_ERROR, "upstream_error").await;
+
+    let seen = until("the provider to notice", async || {
+        let seen = upstream.seen();
+        seen.iter().all(|seen| seen.hung_up).then_some(seen)
+    })
+    .await;
+    for seen in seen {
+        // 32 MiB of a whole answer or 16 MiB of an event, and what the sockets hold.
+        assert!(seen.sent < 60 * MEGABYTE, "{} bytes were taken", seen.sent);
+    }
+    // Growing a buffer to 32 MiB takes twice that for a moment; 100 MB never fit in there.
+    if let Ok(status) = std::fs::read_to_string(format!("/proc/{}/status", sluice.process_id())) {
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        let peak_kib: usize = peak.trim().trim_end_matches(" kB").parse().unwrap();
+        assert!(peak_kib < 160 << 10, "{peak_kib} KiB at the peak");
+    }
+}
+
+#[tokio::test]
+async fn another_provider_of_the_model_steps_in_before_the_first_content() {
+    let first = FakeUpstream::start(Script::default()).await;
+    let second = FakeUpstream::start(Script::default()).await;
+    let config = Config::default()
+        .provider("lab", &first.base_url())
+        .provider("lab-2", &second.base_url())
+        .model("mock", r#"["lab", "lab-2"]"#);
+    let sluice = Sluice::start(BINARY, &config).await;
+
+    first.follow(Script::answer("503 Service Unavailable", &[], ""));
+    second.follow(Script::json(&answers::completion("Hello")));
+    let reply = sluice.chat(sluice.key(), &request(false)).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    let record = &sluice.usage_of(&reply.request_id()).await[0];
+    assert_eq!((&record["provider"], &record["attempts"]), (&json!("lab-2"), &json!(2)));
+    settled(&sluice, &reply.request_id(), "completed").await;
+
+    let role = answers::opening(&[]);
+    let answer = answers::opening(&["Hello"]) + &answers::ending();
+    second.follow(Script::events(&answer));
+    for script in [
+        Script::default().then(Step::Reset),
+        // Who is about to speak is no content yet.
+        Script::stream().send(role).then(Step::Reset),
+    ] {
+        first.follow(script);
+        let events = sluice.stream(sluice.key(), &request(true)).await;
+        let request_id = events.request_id();
+        let said = events.rest().await;
+        assert_eq!((said.text.as_str(), said.done, said.error), ("Hello", true, None));
+        settled(&sluice, &request_id, "completed").await;
+    }
+
+    // After the first content there is no way back.
+    let asked = second.seen().len();
+    first.follow(Script::stream().send(answers::opening(&["Hel"])).then(Step::Reset));
+    breaks(&sluice, "Hel", UPSTREAM_ERROR, "upstream_error").await;
+    assert_eq!(second.seen().len(), asked);
+    // What is wrong with the request is wrong everywhere.
+    let error = json!({ "error": { "message": "no", "type": "invalid_request_error" } });
+    first.follow(Script::answer("400 Bad Request", &[], &error.to_string()));
+    let reply = sluice.chat(sluice.key(), &request(false)).await;
+    assert_eq!(reply.status, 400);
+    assert_eq!(second.seen().len(), asked);
+}
+
+#[tokio::test]
+async fn a_silent_provider_gets_a_comment_and_a_late_error_is_an_event() {
+    let gate = sluice_testkit::Gate::default();
+    let script = Script::default().then(Step::Wait(gate.clone()));
+    let upstream = FakeUpstream::start(script.then(Step::Reset)).await;
+    let config = Config::default()
+        .server("keep_alive_seconds = 1")
+        .provider("lab", &upstream.base_url())
+        .model("mock", "\"lab\"");
+    let sluice = Sluice::start(BINARY, &config).await;
+    let mut events = sluice.stream(sluice.key(), &request(true)).await;
+    assert_eq!(events.next().await, Some(Event::Comment("keep-alive".into())));
+    gate.open();
+    let request_id = events.request_id();
+    let said = events.rest().await;
+    assert_eq!(said.error.unwrap()["code"], "upstream_error");
+    assert!(!said.done);
+    settled(&sluice, &request_id, "upstream_error").await;
+}

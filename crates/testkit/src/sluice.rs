@@ -1,0 +1,272 @@
+//! Runs the real binary: in a folder of its own, with a configuration file, until it is ready.
+
+use std::io::{BufRead as _, BufReader, Read};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::ask::{Ask, Reply};
+use crate::client::Client;
+use crate::config::Config;
+use crate::events::Events;
+use crate::wait::until;
+
+/// A server that runs, and its folder. Dropped, both are gone.
+#[derive(Debug)]
+pub struct Sluice {
+    binary: PathBuf,
+    folder: TempDir,
+    /// The key that the first start printed.
+    first_key: String,
+    running: Running,
+}
+
+/// A command that has ended.
+#[derive(Debug, Clone)]
+pub struct Finished {
+    /// Its exit code; `None` where a signal ended it.
+    pub code: Option<i32>,
+    /// What it printed.
+    pub stdout: String,
+    /// What it said besides.
+    pub stderr: String,
+}
+
+impl Sluice {
+    /// Starts `binary` with `config`, and waits until it is ready.
+    pub async fn start(binary: &str, config: &Config) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let binary = PathBuf::from(binary);
+        std::fs::write(folder.path().join("sluice.toml"), config.text()).unwrap();
+        let running = Running::start(&binary, folder.path()).await;
+        let first_key = word_after(&running.out.text(), "Key        ").unwrap_or_default();
+        Self { binary, folder, first_key, running }
+    }
+
+    /// Starts it again on the same folder, after it has ended.
+    pub async fn start_again(&mut self) {
+        self.running = Running::start(&self.binary, self.folder.path()).await;
+    }
+
+    /// The key that it printed at its first start: of class enterprise.
+    pub fn key(&self) -> &str {
+        &self.first_key
+    }
+
+    /// A client of it.
+    pub fn client(&self) -> Client {
+        Client::new(self.running.address)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.running.address
+    }
+
+    /// The configuration file.
+    pub fn config_file(&self) -> PathBuf {
+        self.folder.path().join("sluice.toml")
+    }
+
+    /// The data folder.
+    pub fn data_dir(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// Replaces the configuration file.
+    pub fn reconfigure(&self, config: &Config) {
+        // Written beside and renamed, so that nobody reads half of it.
+        let beside = self.folder.path().join("next.toml");
+        std::fs::write(&beside, config.text()).unwrap();
+        std::fs::rename(beside, self.config_file()).unwrap();
+    }
+
+    /// The process.
+    pub fn process_id(&self) -> u32 {
+        self.running.child.id()
+    }
+
+    /// What it has printed since it was started last.
+    pub fn stdout(&self) -> String {
+        self.running.out.text()
+    }
+
+    /// What it has logged since it was started last.
+    pub fn stderr(&self) -> String {
+        self.running.err.text()
+    }
+
+    /// Sends it a signal: `TERM`, `HUP`.
+    pub fn signal(&self, name: &str) {
+        // The standard library sends no signals but KILL; a shell has the rest built in.
+        let line = format!("kill -{name} {}", self.running.child.id());
+        let status = Command::new("sh").args(["-c", &line]).status().unwrap();
+        assert!(status.success(), "{line}");
+    }
+
+    /// Kills it at once, as a crash does.
+    pub async fn kill(&mut self) {
+        self.running.child.kill().unwrap();
+        self.ended().await;
+    }
+
+    /// Tells it to stop, and waits until it has.
+    pub async fn stop(&mut self) -> ExitStatus {
+        self.signal("TERM");
+        self.ended().await
+    }
+
+    /// Waits until it has ended.
+    pub async fn ended(&mut self) -> ExitStatus {
+        let child = &mut self.running.child;
+        until("the server to end", async || child.try_wait().unwrap()).await
+    }
+
+    /// Runs a command on the same configuration.
+    pub async fn cli(&self, arguments: &[&str]) -> Finished {
+        let mut command = command(&self.binary, self.folder.path());
+        command.args(arguments).arg("--config").arg(self.config_file());
+        let ran = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+        Finished {
+            code: ran.status.code(),
+            stdout: String::from_utf8(ran.stdout).unwrap(),
+            stderr: String::from_utf8(ran.stderr).unwrap(),
+        }
+    }
+
+    /// Makes a key with these arguments, and waits until the running server honours it.
+    pub async fn create_key(&self, arguments: &[&str]) -> String {
+        let made = self.cli(&[&["keys", "create", "--name", "test"], arguments].concat()).await;
+        assert_eq!(made.code, Some(0), "{}", made.stderr);
+        let key = made.stdout.trim_end().to_owned();
+        until("the server to honour a new key", async || {
+            let reply = self.get("/api/v1/auth/token", &key).await;
+            (reply.status == 200).then_some(())
+        })
+        .await;
+        key
+    }
+
+    /// The usage records, the latest first.
+    pub async fn usage(&self) -> Vec<Value> {
+        self.json_lines(&["usage", "list", "--json"]).await
+    }
+
+    /// The usage records of one request.
+    pub async fn usage_of(&self, request_id: &str) -> Vec<Value> {
+        let mut records = self.usage().await;
+        records.retain(|record| record["request_id"] == request_id);
+        records
+    }
+
+    /// What a command prints as JSON, an object a line.
+    pub async fn json_lines(&self, arguments: &[&str]) -> Vec<Value> {
+        let listed = self.cli(arguments).await;
+        assert_eq!(listed.code, Some(0), "{}", listed.stderr);
+        listed.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// `GET path` with `key`.
+    pub async fn get(&self, path: &str, key: &str) -> Reply {
+        self.client().reply(Ask::get(path).key(key)).await
+    }
+
+    /// A chat request with `key`, answered whole.
+    pub async fn chat(&self, key: &str, body: &Value) -> Reply {
+        self.client().reply(Ask::chat(body).key(key)).await
+    }
+
+    /// A chat request with `key`, answered event by event where the body asks for it.
+    pub async fn stream(&self, key: &str, body: &Value) -> Events {
+        self.client().events(Ask::chat(body).key(key)).await
+    }
+}
+
+/// One run of the server.
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    address: SocketAddr,
+    out: Heard,
+    err: Heard,
+}
+
+impl Running {
+    async fn start(binary: &Path, folder: &Path) -> Self {
+        let mut child = command(binary, folder)
+            .args(["serve", "--config", "sluice.toml"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let out = Heard::listen(child.stdout.take().unwrap());
+        let err = Heard::listen(child.stderr.take().unwrap());
+        let address = until("the server to say where it listens", async || {
+            if let Some(status) = child.try_wait().unwrap() {
+                panic!("the server did not start ({status}): {}{}", out.text(), err.text());
+            }
+            let url = word_after(&out.text(), "Base URL   ")?;
+            url.split('/').nth(2)?.parse::<SocketAddr>().ok()
+        })
+        .await;
+        let running = Self { child, address, out, err };
+        if running.out.text().contains("http://") {
+            let client = Client::new(address);
+            until("the server to be ready", async || {
+                let reply = client.attempt(Ask::get("/readyz")).await.ok()?;
+                (reply.status == 200).then_some(())
+            })
+            .await;
+        }
+        running
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The binary in `folder`, without the environment's providers.
+fn command(binary: &Path, folder: &Path) -> Command {
+    let mut command = Command::new(binary);
+    command.current_dir(folder).env_clear();
+    command
+}
+
+/// What a process has said so far.
+#[derive(Debug, Clone, Default)]
+struct Heard(Arc<Mutex<String>>);
+
+impl Heard {
+    fn listen(pipe: impl Read + Send + 'static) -> Self {
+        let heard = Self::default();
+        let lines = heard.0.clone();
+        std::thread::spawn(move || {
+            let mut pipe = BufReader::new(pipe);
+            let mut line = String::new();
+            while let Ok(1..) = pipe.read_line(&mut line) {
+                lines.lock().unwrap_or_else(PoisonError::into_inner).push_str(&line);
+                line.clear();
+            }
+        });
+        heard
+    }
+
+    fn text(&self) -> String {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// The word that follows `label`, where its line is complete.
+fn word_after(text: &str, label: &str) -> Option<String> {
+    let (line, _) = text.split_once(label)?.1.split_once('\n')?;
+    line.split_whitespace().next().map(str::to_owned)
+}
