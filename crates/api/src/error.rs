@@ -95,6 +95,9 @@ pub enum ApiError {
     /// The body did not arrive.
     #[error("the request body did not arrive in {} s", .0.as_secs())]
     RequestTimeout(Duration),
+    /// The server is about to stop.
+    #[error("this server is shutting down; retry in 1 s")]
+    ShuttingDown,
     /// The gateway has no answer.
     #[error(transparent)]
     Chat(#[from] ChatError),
@@ -130,6 +133,7 @@ impl ApiError {
                 (StatusCode::PAYLOAD_TOO_LARGE, INVALID, "request_too_large")
             }
             Self::RequestTimeout(_) => (StatusCode::REQUEST_TIMEOUT, INVALID, "request_timeout"),
+            Self::ShuttingDown => (StatusCode::SERVICE_UNAVAILABLE, API, "no_model_available"),
             Self::Chat(error) => match error {
                 ChatError::UnknownModel { .. } => {
                     (StatusCode::NOT_FOUND, INVALID, "model_not_found")
@@ -198,6 +202,7 @@ impl ApiError {
                 ChatError::UpstreamRateLimited { retry_after, .. }
                 | ChatError::NoModelAvailable { retry_after, .. },
             ) => Some(*retry_after),
+            Self::ShuttingDown => Some(Duration::from_secs(1)),
             Self::Chat(ChatError::Upstream { retry_after, .. }) => *retry_after,
             _ => None,
         }

@@ -146,9 +146,17 @@ impl Api {
         let method = request.method();
         match request.uri().path() {
             "/api/v1/chat/completions" if method == Method::POST => {
+                // Answers under way finish; one that begins now would be cut off.
+                if self.gateway.is_draining() {
+                    return Err(ApiError::ShuttingDown);
+                }
                 routes::chat::create(self, principal, context, request).await
             }
             "/api/v1/models" if method == Method::GET => routes::models::list(self, &principal),
+            path if method == Method::GET && path.starts_with("/api/v1/models/") => {
+                let id = path.strip_prefix("/api/v1/models/").unwrap_or_default();
+                routes::models::show(self, &principal, id)
+            }
             "/api/v1/auth/token" if method == Method::GET => {
                 routes::token::show(self, &principal)
             }

@@ -62,6 +62,7 @@ impl GuessGuard {
             limit: ATTEMPTS,
             what: "failed sign-ins a minute",
             detail: String::new(),
+            setting: String::new(),
             retry_after: Duration::from_secs(wait),
         };
         (view, Err(exceeded))

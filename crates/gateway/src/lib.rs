@@ -22,3 +22,5 @@ pub mod principal;
 pub mod request;
 pub mod service_key;
 pub mod snapshot;
+
+pub use sluice_routing::catalog;

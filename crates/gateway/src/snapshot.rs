@@ -82,6 +82,11 @@ impl Rules {
             requests_per_hour: key.requests_per_hour.or(class.requests_per_hour),
             tokens_per_day: key.tokens_per_day.or(class.tokens_per_day),
             concurrent_requests: class.concurrent_requests,
+            section: if key.requests_per_hour.or(key.tokens_per_day).is_some() {
+                ""
+            } else {
+                class.section
+            },
         }
     }
 
@@ -95,6 +100,7 @@ impl Rules {
             requests_per_hour: account.requests_per_hour.or(tier.limits.requests_per_hour),
             tokens_per_day: account.tokens_per_day.or(tier.limits.tokens_per_day),
             concurrent_requests: account.concurrent_requests.or(tier.limits.concurrent_requests),
+            section: tier.limits.section,
         };
         TierRules { limits, suite: tier.suite }
     }

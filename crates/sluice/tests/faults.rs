@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "this whole file is a test")]
 
 use serde_json::{Value, json};
-use sluice_testkit::{Config, Event, FakeUpstream, Reply, Script, Sluice, Step, answers, until};
+use sluice_testkit::{
+    Config, Event, FakeUpstream, Gate, Reply, Script, Sluice, Step, answers, until,
+};
 use tokio::net::TcpSocket;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_sluice");
@@ -45,12 +47,25 @@ async fn fails(sluice: &Sluice, stream: bool, expected: (u16, &str, &str), outco
     reply
 }
 
-/// A stream that breaks after it said `heard`: one error event, no end mark, one record.
-async fn breaks(sluice: &Sluice, heard: &str, expected: (u16, &str, &str), outcome: &str) -> Value {
-    let events = sluice.stream(sluice.key(), &request(true)).await;
+/// A stream that says "Hello", and then does `fault`: one error event, no end mark, one record.
+async fn breaks(
+    sluice: &Sluice,
+    upstream: &FakeUpstream,
+    fault: &[Step],
+    expected: (u16, &str, &str),
+    outcome: &str,
+) -> Value {
+    // What came together with the fault might count as never said.
+    let heard = Gate::default();
+    let script =
+        Script::stream().send(answers::opening(&["Hello"])).then(Step::Wait(heard.clone()));
+    upstream.follow(fault.iter().cloned().fold(script, Script::then));
+    let mut events = sluice.stream(sluice.key(), &request(true)).await;
+    assert_eq!(events.next_text().await, "Hello");
+    heard.open();
     let request_id = events.request_id();
     let said = events.rest().await;
-    assert_eq!((said.text.as_str(), said.done, said.cut), (heard, false, false));
+    assert_eq!((said.text.as_str(), said.done, said.cut), ("", false, false));
     let error = said.error.unwrap();
     assert_eq!((&error["type"], &error["code"]), (&json!(expected.1), &json!(expected.2)));
     assert!(!error.to_string().contains(CREDENTIAL), "{error}");
@@ -136,32 +151,27 @@ async fn a_provider_that_quotes_the_credential() {
     }
     upstream.follow(Script::events(&answers::event(&error)));
     fails(&sluice, true, UPSTREAM_ERROR, "upstream_error").await;
-    let late = answers::opening(&["Hel"]) + &answers::event(&error);
-    upstream.follow(Script::events(&late));
-    breaks(&sluice, "Hel", UPSTREAM_ERROR, "upstream_error").await;
+    let late = [Step::Send(answers::event(&error).into())];
+    breaks(&sluice, &upstream, &late, UPSTREAM_ERROR, "upstream_error").await;
 }
 
 #[tokio::test]
 async fn faults_inside_a_stream() {
     let upstream = FakeUpstream::start(Script::default()).await;
     let sluice = sluice(&upstream, "").await;
-    let begun = Script::stream().send(answers::opening(&["Hel", "lo"]));
-    let finished = answers::opening(&["Hel", "lo"])
-        + &answers::event(&answers::chunk(json!({}), Some("stop")));
-    for (name, script) in [
-        ("reset after the first event", begun.clone().then(Step::Reset)),
-        ("ended without an end mark", begun.clone().then(Step::Close)),
-        (
-            "cut inside an event",
-            begun.clone().send("data: {\"id\":\"chatcmpl-123\",\"cho").then(Step::Close),
-        ),
-        ("a malformed chunk", begun.clone().send("data: {broken\n\n").then(Step::Hang)),
-        ("a chunk of another kind", begun.send("data: {\"choices\":7}\n\n").then(Step::Hang)),
+    let send = |text: &'static str| Step::Send(text.into());
+    for (name, fault) in [
+        ("reset after the first event", vec![Step::Reset]),
+        ("ended without an end mark", vec![Step::Close]),
+        ("cut inside an event", vec![send("data: {\"id\":\"chatcmpl-123\",\"cho"), Step::Close]),
+        ("a malformed chunk", vec![send("data: {broken\n\n"), Step::Hang]),
+        ("a chunk of another kind", vec![send("data: {\"choices\":7}\n\n"), Step::Hang]),
     ] {
         println!("{name}");
-        upstream.follow(script);
-        breaks(&sluice, "Hello", UPSTREAM_ERROR, "upstream_error").await;
+        breaks(&sluice, &upstream, &fault, UPSTREAM_ERROR, "upstream_error").await;
     }
+    let finished =
+        answers::opening(&["Hello"]) + &answers::event(&answers::chunk(json!({}), Some("stop")));
     // Some services leave the end mark out; an answer that has its reason for stopping is whole.
     upstream.follow(Script::events(&finished));
     let said = sluice.stream(sluice.key(), &request(true)).await.rest().await;
@@ -188,8 +198,8 @@ async fn a_provider_that_is_too_slow() {
     fails(&sluice, true, UPSTREAM_TIMEOUT, "upstream_timeout").await;
     upstream.follow(Script::head("application/json", 500).send("{").then(Step::Hang));
     fails(&sluice, false, UPSTREAM_TIMEOUT, "upstream_timeout").await;
-    upstream.follow(Script::stream().send(answers::opening(&["Hel"])).then(Step::Hang));
-    let error = breaks(&sluice, "Hel", UPSTREAM_TIMEOUT, "upstream_timeout").await;
+    let error =
+        breaks(&sluice, &upstream, &[Step::Hang], UPSTREAM_TIMEOUT, "upstream_timeout").await;
     assert!(error["message"].as_str().unwrap().contains("said nothing for 1 s"), "{error}");
     hung_up(5).await;
 }
@@ -197,10 +207,10 @@ async fn a_provider_that_is_too_slow() {
 #[tokio::test]
 async fn an_answer_that_takes_too_long_altogether() {
     let timeouts = "[timeouts]\nfirst_token_seconds = 1\nidle_seconds = 600\ntotal_seconds = 1";
-    let script = Script::stream().send(answers::opening(&["Hel"])).then(Step::Hang);
-    let upstream = FakeUpstream::start(script).await;
+    let upstream = FakeUpstream::start(Script::default()).await;
     let sluice = sluice(&upstream, timeouts).await;
-    let error = breaks(&sluice, "Hel", UPSTREAM_TIMEOUT, "upstream_timeout").await;
+    let error =
+        breaks(&sluice, &upstream, &[Step::Hang], UPSTREAM_TIMEOUT, "upstream_timeout").await;
     assert!(error["message"].as_str().unwrap().contains("longer than 1 s"), "{error}");
 }
 
@@ -273,13 +283,14 @@ async fn a_hundred_megabytes() {
     let flood = Step::Flood("x".repeat(MEGABYTE).into(), 100);
     let whole = Script::head("application/json", 100 * MEGABYTE + 2).send("\"");
     let event = Script::stream().send("data: \"");
-    for (stream, script) in [(false, whole), (true, event.clone())] {
+    for (stream, script) in [(false, whole), (true, event)] {
         upstream.follow(script.then(flood.clone()).then(Step::Hang));
-        fails(&sluice, stream, UPSTREAM_ERROR, "upstream_error").await;
+        let reply = fails(&sluice, stream, UPSTREAM_ERROR, "upstream_error").await;
+        assert!(reply.text().contains("longer than"), "{}", reply.text());
     }
-    let late = Script::stream().send(answers::opening(&["Hel"])).send("data: \"");
-    upstream.follow(late.then(flood).then(Step::Hang));
-    breaks(&sluice, "Hel", UPSTREAM_ERROR, "upstream_error").await;
+    let late = [Step::Send("data: \"".into()), flood, Step::Hang];
+    let error = breaks(&sluice, &upstream, &late, UPSTREAM_ERROR, "upstream_error").await;
+    assert!(error["message"].as_str().unwrap().contains("longer than"), "{error}");
 
     let seen = until("the provider to notice", async || {
         let seen = upstream.seen();
@@ -334,8 +345,7 @@ async fn another_provider_of_the_model_steps_in_before_the_first_content() {
 
     // After the first content there is no way back.
     let asked = second.seen().len();
-    first.follow(Script::stream().send(answers::opening(&["Hel"])).then(Step::Reset));
-    breaks(&sluice, "Hel", UPSTREAM_ERROR, "upstream_error").await;
+    breaks(&sluice, &first, &[Step::Reset], UPSTREAM_ERROR, "upstream_error").await;
     assert_eq!(second.seen().len(), asked);
     // What is wrong with the request is wrong everywhere.
     let error = json!({ "error": { "message": "no", "type": "invalid_request_error" } });
@@ -347,7 +357,7 @@ async fn another_provider_of_the_model_steps_in_before_the_first_content() {
 
 #[tokio::test]
 async fn a_silent_provider_gets_a_comment_and_a_late_error_is_an_event() {
-    let gate = sluice_testkit::Gate::default();
+    let gate = Gate::default();
     let script = Script::default().then(Step::Wait(gate.clone()));
     let upstream = FakeUpstream::start(script.then(Step::Reset)).await;
     let config = Config::default()

@@ -1,8 +1,10 @@
-//! `GET /api/v1/models`
+//! `GET /api/v1/models`, and `GET /api/v1/models/{id}`, which OpenAI's clients ask for too.
 
 use http::Response;
 use serde::Serialize;
+use sluice_gateway::error::ChatError;
 use sluice_gateway::principal::Principal;
+use sluice_gateway::catalog::Model;
 
 use crate::body::ResponseBody;
 use crate::error::ApiError;
@@ -36,9 +38,27 @@ pub(crate) fn list(
     principal: &Principal,
 ) -> Result<Response<ResponseBody>, ApiError> {
     let models = api.gateway().models(principal);
-    let data = models
-        .iter()
-        .map(|model| Entry {
+    let data = models.iter().map(|model| Entry::of(model)).collect();
+    Ok(json(serde_json::to_vec(&List { object: "list", data }).unwrap_or_default()))
+}
+
+/// One model. Clients write the slash of `svc/auto` as `%2F`, or as it is.
+pub(crate) fn show(
+    api: &Api,
+    principal: &Principal,
+    id: &str,
+) -> Result<Response<ResponseBody>, ApiError> {
+    let id = id.replace("%2F", "/").replace("%2f", "/").replace("%3A", ":").replace("%3a", ":");
+    let models = api.gateway().models(principal);
+    let model = models.iter().find(|model| model.id.as_str() == id).ok_or_else(|| {
+        ChatError::UnknownModel { model: id.chars().take(100).collect() }
+    })?;
+    Ok(json(serde_json::to_vec(&Entry::of(model)).unwrap_or_default()))
+}
+
+impl<'a> Entry<'a> {
+    fn of(model: &'a Model) -> Self {
+        Self {
             id: model.id.as_str(),
             object: "model",
             created: model.created,
@@ -46,7 +66,6 @@ pub(crate) fn list(
             context_length: model.context_window,
             max_completion_tokens: model.output_limit,
             simulated: model.simulated,
-        })
-        .collect();
-    Ok(json(serde_json::to_vec(&List { object: "list", data }).unwrap_or_default()))
+        }
+    }
 }

@@ -17,6 +17,9 @@ pub struct Limits {
     pub tokens_per_day: Option<u64>,
     /// Requests at once.
     pub concurrent_requests: Option<u64>,
+    /// Where the configuration sets them (`limits.highest`), for whoever meets one; empty where
+    /// they are a key's or an account's own.
+    pub section: &'static str,
 }
 
 /// One window's count, as the database keeps it.
@@ -171,14 +174,18 @@ impl State {
         admission: &Admission,
         now: UnixMillis,
     ) -> Result<(), LimitExceeded> {
-        let refuse = |limit, what, detail, retry_after| {
-            Err(LimitExceeded { subject, limit, what, detail, retry_after })
+        let refuse = |limit, what, name: &str, detail, retry_after| {
+            let setting = match limits.section {
+                "" => String::new(),
+                section => format!("{section}.{name}"),
+            };
+            Err(LimitExceeded { subject, limit, what, detail, setting, retry_after })
         };
         if let Some(limit) = limits.requests_per_hour
             && self.requests.used >= limit
         {
             let wait = until_end(&self.requests, REQUEST_WINDOW_SECONDS, now);
-            return refuse(limit, "requests an hour", String::new(), wait);
+            return refuse(limit, "requests an hour", "requests_per_hour", String::new(), wait);
         }
         if let Some(limit) = limits.concurrent_requests
             && self.leases.len() as u64 >= limit
@@ -186,7 +193,7 @@ impl State {
             self.expire(now);
             if self.leases.len() as u64 >= limit {
                 let wait = Duration::from_secs(1);
-                return refuse(limit, "requests at once", String::new(), wait);
+                return refuse(limit, "requests at once", "concurrent_requests", String::new(), wait);
             }
         }
         if let Some(limit) = limits.tokens_per_day
@@ -205,7 +212,7 @@ impl State {
                 } else {
                     Duration::from_secs(1)
                 };
-                return refuse(limit, "tokens a day", detail, wait);
+                return refuse(limit, "tokens a day", "tokens_per_day", detail, wait);
             }
         }
         Ok(())

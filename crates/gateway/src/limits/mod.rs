@@ -25,7 +25,7 @@ pub const UNLIMITED: u64 = 9_007_199_254_740_991;
 
 /// A limit stands in the way.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{subject} has reached its limit of {limit} {what}{detail}; retry in {} s", .retry_after.as_secs())]
+#[error("{subject} has reached its limit of {limit} {what}{detail}; retry in {} s{}", .retry_after.as_secs(), hint(setting))]
 pub struct LimitExceeded {
     /// Whose limit: `this key` or `this account`.
     pub subject: &'static str,
@@ -35,6 +35,15 @@ pub struct LimitExceeded {
     pub what: &'static str,
     /// What else there is to say, with a comma or bracket before it.
     pub detail: String,
+    /// The setting that an operator can raise; empty where there is none.
+    pub setting: String,
     /// When it is worth trying again: whole seconds, at least one.
     pub retry_after: Duration,
+}
+
+fn hint(setting: &str) -> String {
+    if setting.is_empty() {
+        return String::new();
+    }
+    format!(", or ask the operator to raise `{setting}`")
 }

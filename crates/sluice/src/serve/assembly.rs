@@ -107,6 +107,11 @@ fn rules(settings: &Settings) -> Rules {
             requests_per_hour: of.requests_per_hour.0,
             tokens_per_day: of.tokens_per_day.0,
             concurrent_requests: None,
+            section: match class {
+                KeyClass::Development => "keys.development",
+                KeyClass::Production => "keys.production",
+                KeyClass::Enterprise => "keys.enterprise",
+            },
         };
         (class, limits)
     });
@@ -116,6 +121,11 @@ fn rules(settings: &Settings) -> Rules {
             requests_per_hour: of.requests_per_hour.0,
             tokens_per_day: of.tokens_per_day.0,
             concurrent_requests: of.concurrent_requests.0,
+            section: match tier {
+                AccountTier::Lowest => "limits.lowest",
+                AccountTier::Middle => "limits.middle",
+                AccountTier::Highest => "limits.highest",
+            },
         };
         (tier, TierRules { limits, suite: of.suite })
     });

@@ -1,5 +1,7 @@
 //! Logs on standard error: lines for people, or one JSON object a line.
 
+use std::io::IsTerminal;
+
 use tracing_subscriber::EnvFilter;
 
 use crate::config::sections::LogSettings;
@@ -16,7 +18,10 @@ pub(crate) fn start(settings: &LogSettings) {
     let logs =
         tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match settings.format {
-        LogFormat::Human => logs.with_target(false).init(),
+        LogFormat::Human => {
+            let colours = std::io::stderr().is_terminal();
+            logs.with_target(false).with_ansi(colours).init();
+        }
         LogFormat::Json => logs.json().flatten_event(true).init(),
     }
 }

@@ -67,8 +67,8 @@ pub(super) struct MessagesStream {
 
 /// A content block that has begun and not ended.
 enum Open {
-    /// A thought, which is given out whole, with its signature, when it ends.
-    Thought { text: String, signature: String },
+    /// A thought, whose signature is given out when it ends.
+    Thought { signature: String },
     /// A call; `unsaid` are arguments to give out at its end if none have come by then.
     Call { index: u32, unsaid: Option<String> },
     /// Text, or a block that means nothing to the caller.
@@ -150,22 +150,11 @@ impl MessagesStream {
             Some("thinking") => {
                 let thought = some_text(source, block.thinking);
                 let signature = some_text(source, block.signature);
-                let decoded = |text: &Option<JsonText>| {
-                    text.as_ref()
-                        .map(|text| text.decode().into_owned())
-                        .unwrap_or_default()
-                };
-                let open = Open::Thought {
-                    text: decoded(&thought),
-                    signature: decoded(&signature),
-                };
-                say(
-                    events,
-                    Delta {
-                        reasoning: thought,
-                        ..Delta::default()
-                    },
-                );
+                let signature = signature.as_ref().map(|text| text.decode().into_owned());
+                let open = Open::Thought { signature: signature.unwrap_or_default() };
+                if thought.is_some() {
+                    say(events, thought_goes_on(thought));
+                }
                 open
             }
             Some("redacted_thinking") => {
@@ -238,18 +227,10 @@ impl MessagesStream {
                     },
                 );
             }
-            (Some("thinking_delta"), Open::Thought { text, .. }) => {
-                let thought = some_text(source, delta.thinking);
-                text.extend(thought.as_ref().map(JsonText::decode));
-                say(
-                    events,
-                    Delta {
-                        reasoning: thought,
-                        ..Delta::default()
-                    },
-                );
+            (Some("thinking_delta"), Open::Thought { .. }) => {
+                say(events, thought_goes_on(some_text(source, delta.thinking)));
             }
-            (Some("signature_delta"), Open::Thought { signature, .. }) => {
+            (Some("signature_delta"), Open::Thought { signature }) => {
                 let more = some_text(source, delta.signature);
                 signature.extend(more.as_ref().map(JsonText::decode));
             }
@@ -269,19 +250,10 @@ impl MessagesStream {
         let ends = |(at, _): &mut (u64, Open)| index.is_none_or(|index| *at == index);
         for (_, open) in self.open.extract_if(.., ends) {
             match open {
-                Open::Thought { text, signature } if !signature.is_empty() => {
+                Open::Thought { signature } if !signature.is_empty() => {
                     let signature = Some(signature.into());
-                    let block = ReasoningBlock::Text {
-                        text: text.into(),
-                        signature,
-                    };
-                    say(
-                        events,
-                        Delta {
-                            reasoning_details: vec![block],
-                            ..Delta::default()
-                        },
-                    );
+                    let block = ReasoningBlock::Text { text: "".into(), signature };
+                    say(events, Delta { reasoning_details: vec![block], ..Delta::default() });
                 }
                 Open::Call {
                     index,
@@ -316,6 +288,17 @@ impl MessagesStream {
         let Some(usage) = usage else { return };
         self.usage.update(usage);
         events.push(StreamEvent::Usage(self.usage.usage()));
+    }
+}
+
+/// More of a thought: for people as `reasoning`, and for the next turn as a piece of the block
+/// that its signature ends. Clients that show one of them show each thought once.
+fn thought_goes_on(thought: Option<JsonText>) -> Delta {
+    let piece = thought.clone().map(|text| ReasoningBlock::Text { text, signature: None });
+    Delta {
+        reasoning: thought,
+        reasoning_details: piece.into_iter().collect(),
+        ..Delta::default()
     }
 }
 
