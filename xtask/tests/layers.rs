@@ -17,20 +17,15 @@ use serde_json::Value;
 /// Which of our own packages each package may import (development dependencies apart).
 const IMPORTS: &[(&str, &[&str])] = &[
     ("sluice-core", &[]),
-    ("sluice-security", &["sluice-core"]),
     ("sluice-routing", &["sluice-core"]),
     ("sluice-providers", &["sluice-core"]),
     ("sluice-storage", &["sluice-core"]),
-    (
-        "sluice-gateway",
-        &["sluice-core", "sluice-security", "sluice-routing", "sluice-providers", "sluice-storage"],
-    ),
+    ("sluice-gateway", &["sluice-core", "sluice-routing", "sluice-providers", "sluice-storage"]),
     ("sluice-api", &["sluice-core", "sluice-gateway"]),
     (
         "sluice",
         &[
             "sluice-core",
-            "sluice-security",
             "sluice-routing",
             "sluice-providers",
             "sluice-storage",
@@ -57,7 +52,7 @@ const CONFINED: &[(&str, &[&str])] = &[
 ];
 
 /// Packages that do no I/O, never wait, and read no clock or randomness of their own.
-const PURE: &[&str] = &["sluice-core", "sluice-security", "sluice-routing"];
+const PURE: &[&str] = &["sluice-core", "sluice-routing"];
 
 /// What a pure package has no use for.
 const IMPURE: &[&str] = &[

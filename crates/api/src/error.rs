@@ -173,6 +173,20 @@ impl ApiError {
         }
     }
 
+    /// Whether a provider was asked: such a request is counted by how it ended.
+    pub(crate) fn is_the_providers(&self) -> bool {
+        matches!(
+            self,
+            Self::Chat(
+                ChatError::Rejected { .. }
+                    | ChatError::ContentBlocked { .. }
+                    | ChatError::Upstream { .. }
+                    | ChatError::UpstreamTimeout { .. }
+                    | ChatError::UpstreamRateLimited { .. }
+            )
+        )
+    }
+
     /// The request's field that is at fault.
     fn param(&self) -> Option<&str> {
         match self {

@@ -129,7 +129,11 @@ impl Api {
         });
         let mut response = outcome.unwrap_or_else(|error| {
             let (status, _, code) = error.wire();
-            tracing::debug!(request_id = id, status = status.as_u16(), code, "request refused");
+            // Without the request's id: it may be one that must leave no trace.
+            tracing::debug!(status = status.as_u16(), code, "request refused");
+            if !error.is_the_providers() {
+                self.gateway.metrics().refused(code);
+            }
             error.into_response()
         });
         let rate = principal.subjects.rate(self.gateway.now());
@@ -183,11 +187,7 @@ fn refuse(gateway: &Gateway, failure: SignInFailure) -> Response<ResponseBody> {
         Some(exceeded) => ApiError::Limited(exceeded),
         None => ApiError::Unrecognised(failure.reason),
     };
-    gateway.metrics().refused(if matches!(error, ApiError::Limited(_)) {
-        "rate_limit_exceeded"
-    } else {
-        "invalid_api_key"
-    });
+    gateway.metrics().refused(error.wire().2);
     let mut response = error.into_response();
     rate::write_headers(&failure.rate, response.headers_mut());
     response

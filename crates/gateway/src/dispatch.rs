@@ -58,13 +58,13 @@ impl Dispatch<'_> {
     pub(crate) async fn whole(&self, meter: &mut Meter) -> Result<ChatAnswer, Failure> {
         let (_, answer) = self
             .first_to_answer(meter, async |candidate, response| {
-            let body = call::read_whole(response.into_body(), call::LONGEST_ANSWER).await?;
-            candidate.target.endpoint.adapter.decode(body).map_err(|error| match error {
-                DecodeError::Malformed(error) => ReadError::Malformed(error),
-                DecodeError::Provider(error) => ReadError::Provider(error),
+                let body = call::read_whole(response.into_body(), call::LONGEST_ANSWER).await?;
+                candidate.target.endpoint.adapter.decode(body).map_err(|error| match error {
+                    DecodeError::Malformed(error) => ReadError::Malformed(error),
+                    DecodeError::Provider(error) => ReadError::Provider(error),
+                })
             })
-        })
-        .await?;
+            .await?;
         Ok(answer)
     }
 
@@ -99,14 +99,14 @@ impl Dispatch<'_> {
         let mut unsupported = None;
         let mut failed = None;
         for candidate in self.candidates {
-            let request = match candidate.target.endpoint.adapter.encode(self.chat, &candidate.target)
-            {
-                Ok(request) => request,
-                Err(error) => {
-                    unsupported.get_or_insert((candidate, error));
-                    continue;
-                }
-            };
+            let request =
+                match candidate.target.endpoint.adapter.encode(self.chat, &candidate.target) {
+                    Ok(request) => request,
+                    Err(error) => {
+                        unsupported.get_or_insert((candidate, error));
+                        continue;
+                    }
+                };
             meter.attempt(candidate);
             let attempt = self.attempt(candidate, request, &read);
             let now = || self.accounting.clock.now();
@@ -149,8 +149,7 @@ impl Dispatch<'_> {
         request: Request<Bytes>,
         read: &impl AsyncFn(&Candidate, Response<UpstreamBody>) -> Result<T, ReadError>,
     ) -> Result<T, ProviderError> {
-        let response =
-            candidate.provider.upstream.send(request).await.map_err(transport_error)?;
+        let response = candidate.provider.upstream.send(request).await.map_err(transport_error)?;
         let status = response.status();
         if !status.is_success() {
             let (head, body) = response.into_parts();

@@ -38,7 +38,7 @@ struct RequestLabels {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RefusalLabels {
-    code: &'static str,
+    code: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -136,8 +136,8 @@ impl Metrics {
     }
 
     /// A request was refused before a provider was asked.
-    pub fn refused(&self, code: &'static str) {
-        self.refused.get_or_create(&RefusalLabels { code }).inc();
+    pub fn refused(&self, code: &str) {
+        self.refused.get_or_create(&RefusalLabels { code: code.to_owned() }).inc();
     }
 
     /// A provider was called.

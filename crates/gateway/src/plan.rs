@@ -87,7 +87,11 @@ fn nowhere(model: &Model, region: Option<Region>, allowed: Option<&[Region]>) ->
 /// sent.
 fn check_capabilities(chat: &ChatRequest, model: &Model) -> Result<(), ChatError> {
     let unsupported = |field: String, reason: &str| {
-        Err(ChatError::Unsupported { field, reason: reason.to_owned(), model: model.id.to_string() })
+        Err(ChatError::Unsupported {
+            field,
+            reason: reason.to_owned(),
+            model: model.id.to_string(),
+        })
     };
     if model.capabilities.tools == Some(false) && !chat.tools.is_empty() {
         return unsupported("tools".to_owned(), "asks for function calls");

@@ -124,8 +124,10 @@ pub fn max_tokens(
 
 /// The name under which the request bounds its tokens.
 fn bound_field(chat: &ChatRequest) -> &'static str {
-    let newer = chat.source.members.iter().any(|member| {
-        member.name == "max_completion_tokens" && !member.value.is_null()
-    });
+    let newer = chat
+        .source
+        .members
+        .iter()
+        .any(|member| member.name == "max_completion_tokens" && !member.value.is_null());
     if newer { "max_completion_tokens" } else { "max_tokens" }
 }

@@ -31,9 +31,7 @@ pub struct Principal {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unrecognised {
     /// No key was presented.
-    #[error(
-        "no API key: send `Authorization: Bearer svc_ent_…`, or the header `svc-api-key`"
-    )]
+    #[error("no API key: send `Authorization: Bearer svc_ent_…`, or the header `svc-api-key`")]
     Missing,
     /// What was presented has not the form of a service key.
     #[error("this is not a service key: {0}")]

@@ -92,10 +92,11 @@ impl Rules {
 
     /// The figures and the models of one account: its own, else those of its tier.
     pub fn account_rules(&self, account: &AccountRecord) -> TierRules {
-        let tier = self.tiers.get(&account.tier).copied().unwrap_or(TierRules {
-            limits: Limits::default(),
-            suite: Suite::Basic,
-        });
+        let tier = self
+            .tiers
+            .get(&account.tier)
+            .copied()
+            .unwrap_or(TierRules { limits: Limits::default(), suite: Suite::Basic });
         let limits = Limits {
             requests_per_hour: account.requests_per_hour.or(tier.limits.requests_per_hour),
             tokens_per_day: account.tokens_per_day.or(tier.limits.tokens_per_day),

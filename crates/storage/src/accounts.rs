@@ -70,7 +70,8 @@ impl Store {
             _ => StorageError::Database { doing: DOING, source },
         })?;
         changes::bump(&mut tx, DOING).await?;
-        tx.commit().await.map_err(StorageError::database(DOING))
+        tx.commit().await.map_err(StorageError::database(DOING))?;
+        self.sync(DOING).await
     }
 
     /// All accounts, in the order of their creation.
@@ -112,6 +113,7 @@ impl Store {
             .map_err(StorageError::database(DOING))?;
         changes::bump(&mut tx, DOING).await?;
         tx.commit().await.map_err(StorageError::database(DOING))?;
+        self.sync(DOING).await?;
         Ok(done.rows_affected() > 0)
     }
 }

@@ -84,7 +84,8 @@ impl Store {
         let mut tx = self.begin_write(DOING).await?;
         insert(&mut tx, key, DOING).await?;
         changes::bump(&mut tx, DOING).await?;
-        tx.commit().await.map_err(StorageError::database(DOING))
+        tx.commit().await.map_err(StorageError::database(DOING))?;
+        self.sync(DOING).await
     }
 
     /// Adds a key in place of another, which then expires; both or neither.
@@ -110,6 +111,7 @@ impl Store {
         }
         changes::bump(&mut tx, DOING).await?;
         tx.commit().await.map_err(StorageError::database(DOING))?;
+        self.sync(DOING).await?;
         Ok(true)
     }
 
@@ -150,6 +152,7 @@ impl Store {
         .map_err(StorageError::database(DOING))?;
         changes::bump(&mut tx, DOING).await?;
         tx.commit().await.map_err(StorageError::database(DOING))?;
+        self.sync(DOING).await?;
         Ok(done.rows_affected() > 0)
     }
 
@@ -169,6 +172,7 @@ impl Store {
             .map_err(StorageError::database(DOING))?;
         changes::bump(&mut tx, DOING).await?;
         tx.commit().await.map_err(StorageError::database(DOING))?;
+        self.sync(DOING).await?;
         Ok(done.rows_affected() > 0)
     }
 }

@@ -100,6 +100,15 @@ impl Store {
         }
     }
 
+    /// Waits until the transactions so far survive a power cut: a revocation must not come undone.
+    pub(crate) async fn sync(&self, doing: &'static str) -> Result<(), StorageError> {
+        let data_dir = self.data_dir().to_owned();
+        tokio::task::spawn_blocking(move || Self::sync_commits(&data_dir))
+            .await
+            .unwrap_or_else(|gone| Err(gone.into()))
+            .map_err(StorageError::file(doing, self.data_dir(), "check the disk"))
+    }
+
     pub(crate) fn pool(&self) -> &SqlitePool {
         &self.pool
     }

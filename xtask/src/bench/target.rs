@@ -167,6 +167,13 @@ metrics_listen = "127.0.0.1:{}"
 [storage]
 data_dir = "{}"
 
+# The account's limits, which the load never reaches, are counted all the same.
+[limits.highest]
+requests_per_hour = 1_000_000_000
+tokens_per_day = 1_000_000_000_000
+concurrent_requests = 10_000
+suite = "full"
+
 [[providers]]
 id = "bench"
 kind = "openai"

@@ -193,7 +193,13 @@ impl State {
             self.expire(now);
             if self.leases.len() as u64 >= limit {
                 let wait = Duration::from_secs(1);
-                return refuse(limit, "requests at once", "concurrent_requests", String::new(), wait);
+                return refuse(
+                    limit,
+                    "requests at once",
+                    "concurrent_requests",
+                    String::new(),
+                    wait,
+                );
             }
         }
         if let Some(limit) = limits.tokens_per_day
@@ -201,8 +207,13 @@ impl State {
         {
             self.expire(now);
             if self.tokens_wanted(admission) > limit {
+                let alone = if admission.tokens > limit {
+                    "; this request alone is too large for it"
+                } else {
+                    ""
+                };
                 let detail = format!(
-                    " ({} used, {} reserved, about {} wanted)",
+                    " ({} used, {} reserved, about {} wanted{alone})",
                     self.tokens.used, self.reserved, admission.tokens
                 );
                 // What is reserved and not used comes back soon; what is used, tomorrow.

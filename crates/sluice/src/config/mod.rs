@@ -179,6 +179,11 @@ impl Settings {
                 server.tls_certificate_file != newer.tls_certificate_file,
             ),
             ("server.tls_key_file", server.tls_key_file != newer.tls_key_file),
+            ("server.drain_seconds", server.drain_seconds != newer.drain_seconds),
+            (
+                "timeouts.connect_seconds",
+                old.timeouts.connect_seconds != new.timeouts.connect_seconds,
+            ),
             ("storage.data_dir", old.storage.data_dir != new.storage.data_dir),
             ("log.format", old.log.format != new.log.format),
             ("log.level", old.log.level != new.log.level),

@@ -59,7 +59,7 @@ section! {
         /// How often a comment is sent into a stream whose model is silent, so that proxies in
         /// between keep the connection.
         keep_alive_seconds: Seconds = 15,
-        /// How long answers under way may take to finish after a signal to stop.
+        /// How long answers under way may take to finish after a signal to stop. Needs a restart.
         drain_seconds: Seconds<0> = 30,
     }
 }
@@ -67,7 +67,7 @@ section! {
 section! {
     /// How long a provider may take.
     TimeoutSettings {
-        /// Until it is connected.
+        /// Until it is connected. Needs a restart.
         connect_seconds: Seconds = 10,
         /// Until the first piece of its answer. A model that thinks needs minutes.
         first_token_seconds: Seconds = 300,

@@ -21,6 +21,7 @@ use sluice_gateway::gateway::Gateway;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 use super::StartError;
@@ -64,6 +65,8 @@ pub(crate) fn tls(settings: &ServerSettings) -> Result<Option<TlsAcceptor>, Star
 
 /// Serves the API until it is told to stop, then until the last answer is over. While it waits,
 /// new connections are still accepted: a load balancer wants to hear that it is not ready.
+///
+/// Aborted, it cuts what is still under way: connections end with the set that holds them.
 pub(crate) async fn api(
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
@@ -71,14 +74,16 @@ pub(crate) async fn api(
     mut stopped: watch::Receiver<bool>,
 ) {
     let graceful = GracefulShutdown::new();
+    let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
+            Some(_) = connections.join_next() => continue,
             _ = stopped.wait_for(|stopped| *stopped) => break,
         };
         if let Some((stream, remote)) = usable(accepted).await {
             let watcher = Some(graceful.watcher());
-            tokio::spawn(connection(stream, remote, tls.clone(), api.clone(), watcher));
+            connections.spawn(connection(stream, remote, tls.clone(), api.clone(), watcher));
         }
     }
     let finished = graceful.shutdown();
@@ -86,10 +91,11 @@ pub(crate) async fn api(
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
+            Some(_) = connections.join_next() => continue,
             () = &mut finished => return,
         };
         if let Some((stream, remote)) = usable(accepted).await {
-            tokio::spawn(connection(stream, remote, tls.clone(), api.clone(), None));
+            connections.spawn(connection(stream, remote, tls.clone(), api.clone(), None));
         }
     }
 }

@@ -127,8 +127,10 @@ async fn serve(settings: Settings, out: &mut dyn Write) -> Result<(), StartError
     tracing::info!(drain_seconds = drain.as_secs(), "stopping; answers under way may finish");
     gateway.drain();
     let _ = stop.send(true);
+    let cut = serving.abort_handle();
     if tokio::time::timeout(drain, serving).await.is_err() {
-        tracing::warn!("some answers did not finish in time; they were cut off");
+        tracing::warn!("some answers did not finish in time; they are cut off");
+        cut.abort();
     }
     // The last records are on their way into the database.
     let _ = tokio::time::timeout(Duration::from_secs(10), ingesting).await;
