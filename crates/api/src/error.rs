@@ -14,6 +14,9 @@ use sluice_gateway::principal::Unrecognised;
 
 use crate::body::ResponseBody;
 
+/// How messages call the body as a whole; it is no field, so that `param` is null.
+pub(crate) const BODY: &str = "request body";
+
 /// Everything that a caller can be told instead of an answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
@@ -150,9 +153,11 @@ impl ApiError {
                 ChatError::Rejected { too_long: true, .. } => {
                     (StatusCode::BAD_REQUEST, INVALID, "context_length_exceeded")
                 }
-                ChatError::Rejected { code, .. } => {
-                    (StatusCode::BAD_REQUEST, INVALID, code.as_deref().unwrap_or("provider_rejected"))
-                }
+                ChatError::Rejected { code, .. } => (
+                    StatusCode::BAD_REQUEST,
+                    INVALID,
+                    code.as_deref().unwrap_or("provider_rejected"),
+                ),
                 ChatError::ContentBlocked { .. } => {
                     (StatusCode::BAD_REQUEST, INVALID, "content_blocked")
                 }
@@ -166,9 +171,7 @@ impl ApiError {
                 ChatError::OutOfBounds { .. }
                 | ChatError::Limited(_)
                 | ChatError::UpstreamRateLimited { .. }
-                | ChatError::Internal => {
-                    (StatusCode::INTERNAL_SERVER_ERROR, API, "internal_error")
-                }
+                | ChatError::Internal => (StatusCode::INTERNAL_SERVER_ERROR, API, "internal_error"),
             },
         }
     }
@@ -192,7 +195,7 @@ impl ApiError {
         match self {
             Self::MissingField { field, .. }
             | Self::InvalidType { field, .. }
-            | Self::InvalidParameter { field, .. } => Some(field),
+            | Self::InvalidParameter { field, .. } => (field != BODY).then_some(field),
             Self::Chat(error) => match error {
                 ChatError::UnknownModel { .. } => Some("model"),
                 ChatError::NotPermitted { field, .. } => Some(field),

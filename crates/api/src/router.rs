@@ -157,15 +157,18 @@ impl Api {
                 routes::chat::create(self, principal, context, request).await
             }
             "/api/v1/models" if method == Method::GET => routes::models::list(self, &principal),
-            path if method == Method::GET && path.starts_with("/api/v1/models/") => {
+            path if method == Method::GET
+                && path.starts_with("/api/v1/models/")
+                && path.len() > "/api/v1/models/".len() =>
+            {
                 let id = path.strip_prefix("/api/v1/models/").unwrap_or_default();
                 routes::models::show(self, &principal, id)
             }
-            "/api/v1/auth/token" if method == Method::GET => {
-                routes::token::show(self, &principal)
-            }
+            "/api/v1/auth/token" if method == Method::GET => routes::token::show(self, &principal),
             "/api/v1/health" if method == Method::GET => routes::health::show(self),
-            "/api/v1/chat/completions" => Err(wrong_method("/api/v1/chat/completions", "POST", method)),
+            "/api/v1/chat/completions" => {
+                Err(wrong_method("/api/v1/chat/completions", "POST", method))
+            }
             "/api/v1/models" => Err(wrong_method("/api/v1/models", "GET", method)),
             "/api/v1/auth/token" => Err(wrong_method("/api/v1/auth/token", "GET", method)),
             "/api/v1/health" => Err(wrong_method("/api/v1/health", "GET", method)),
@@ -184,7 +187,7 @@ fn wrong_method(path: &'static str, allowed: &'static str, method: &Method) -> A
 
 fn refuse(gateway: &Gateway, failure: SignInFailure) -> Response<ResponseBody> {
     let error = match failure.exceeded {
-        Some(exceeded) => ApiError::Limited(exceeded),
+        Some(exceeded) => ApiError::Limited(*exceeded),
         None => ApiError::Unrecognised(failure.reason),
     };
     gateway.metrics().refused(error.wire().2);

@@ -28,7 +28,7 @@ const MEMBERS: &[(&str, &str)] = &[
     ),
     (
         r#""temperature":1e400"#,
-        "400 invalid_request_error invalid_type temperature: `temperature` is a number; expected a number",
+        "400 validation_error invalid_parameter temperature: `temperature` is 1e400; expected a number from 0.0 to 2.0",
     ),
     (
         r#""temperature":[]"#,
@@ -319,6 +319,10 @@ const MEMBERS: &[(&str, &str)] = &[
         "400 invalid_request_error invalid_type tool_choice: `tool_choice` is a number; expected \"auto\", \"none\", \"required\", or {\"type\": \"function\", \"function\": {\"name\": …}}",
     ),
     (
+        r#""tool_choice":{"type":5}"#,
+        "400 invalid_request_error invalid_type tool_choice.type: `tool_choice.type` is a number; expected a string",
+    ),
+    (
         r#""tool_choice":{"type":"function"}"#,
         "400 invalid_request_error missing_field tool_choice.function: `tool_choice.function` is missing; expected an object with a `name`",
     ),
@@ -490,15 +494,15 @@ const MESSAGES: &[(&str, &str)] = &[
     ),
     (
         r#"[{"role":"user","content":[{"type":"image_url","image_url":{"url":"ftp://a.example/b.png"}}]}]"#,
-        "400 validation_error invalid_parameter messages[0].content[0].image_url.url: `messages[0].content[0].image_url.url` is ftp://a.; expected an https: or data: URL",
+        "400 validation_error invalid_parameter messages[0].content[0].image_url.url: `messages[0].content[0].image_url.url` is \"ftp://a.…\"; expected an https: or data: URL",
     ),
     (
         r#"[{"role":"user","content":[{"type":"image_url","image_url":{"url":""}}]}]"#,
-        "502 api_error upstream_error -: provider `lab`: cannot connect: nothing was expected to be sent",
+        "400 validation_error invalid_parameter messages[0].content[0].image_url.url: `messages[0].content[0].image_url.url` is \"\"; expected an https: or data: URL",
     ),
     (
         r#"[{"role":"user","content":[{"type":"image_url","image_url":"cat.png"}]}]"#,
-        "502 api_error upstream_error -: provider `lab`: cannot connect: nothing was expected to be sent",
+        "400 validation_error invalid_parameter messages[0].content[0].image_url: `messages[0].content[0].image_url` is \"cat.png\"; expected an https: or data: URL",
     ),
     (
         r#"[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:,","detail":5}}]}]"#,
@@ -586,19 +590,19 @@ const BODIES: &[(&str, &str)] = &[
     ),
     (
         "[]",
-        "400 invalid_request_error invalid_type the request body: `the request body` is an array; expected an object",
+        "400 invalid_request_error invalid_type -: `request body` is an array; expected an object",
     ),
     (
         "null",
-        "400 invalid_request_error invalid_type the request body: `the request body` is null; expected an object",
+        "400 invalid_request_error invalid_type -: `request body` is null; expected an object",
     ),
     (
         r#""x""#,
-        "400 invalid_request_error invalid_type the request body: `the request body` is a string; expected an object",
+        "400 invalid_request_error invalid_type -: `request body` is a string; expected an object",
     ),
     (
         "5",
-        "400 invalid_request_error invalid_type the request body: `the request body` is a number; expected an object",
+        "400 invalid_request_error invalid_type -: `request body` is a number; expected an object",
     ),
     (
         "{'model':'mock'}",

@@ -10,7 +10,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Visitor};
 
 /// A JSON string, borrowed from the input unless it holds escapes.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Str<'a>(pub Cow<'a, str>);
 
 impl std::ops::Deref for Str<'_> {

@@ -222,9 +222,13 @@ fn unsupported_error(candidate: &Candidate, error: Unsupported) -> ChatError {
 
 /// What the caller is told of a provider's failure.
 pub(crate) fn failure(candidate: &Candidate, error: ProviderError) -> Failure {
-    let provider = &candidate.target.endpoint.id;
+    let endpoint = &candidate.target.endpoint;
+    let provider = &endpoint.id;
     let model = candidate.model.id.to_string();
     let kind = error.kind;
+    // Whichever way the message came, Sluice's credential at the provider is not in it.
+    let credential = endpoint.credential.as_ref().map(|secret| secret.expose().as_str());
+    let error = ProviderError { message: quote(&error.message, credential), ..error };
     // Whatever the provider quotes, wherever it does: its credential is never passed on.
     let credential = candidate.target.endpoint.credential.as_ref();
     let hide = |text: String| quote(&text, credential.map(|secret| secret.expose().as_str()));
@@ -294,7 +298,160 @@ fn result_label(kind: ProviderErrorKind) -> &'static str {
 }
 
 fn is_word(code: &str) -> bool {
-    !code.is_empty()
+    code.starts_with(|first: char| first.is_ascii_alphabetic())
         && code.len() <= 64
         && code.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-' || b == b'.')
+}
+
+#[cfg(test)]
+mod tests {
+    use sluice_core::chat::ChatRequest;
+    use sluice_core::usage::UsageSource;
+    use sluice_storage::JournalEntry;
+
+    use super::*;
+    use crate::chat::Answer;
+    use crate::testing::{
+        DONE, HELLO, House, NOW, Script, Step, TIMEOUTS, WHOLE, chat, says, script, seconds,
+        streamed,
+    };
+
+    const BAD: &str =
+        r#"{"error":{"message":"m","type":"invalid_request_error","param":"n","code":"c"}}"#;
+
+    fn status(status: u16, body: &str) -> Script {
+        Script { status, ..script([says(0, body)]) }
+    }
+
+    fn is_whole(answer: &Result<Answer, ChatError>) -> bool {
+        matches!(answer, Ok(Answer::Whole(_)))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn another_provider_is_asked_where_that_can_help() {
+        for (first, helps) in [
+            (status(500, "{}"), true),
+            (status(401, "{}"), true),
+            (status(404, "{}"), true),
+            (status(429, "{}"), true),
+            (status(413, "{}"), true),
+            (status(200, "{\"half\":"), true),
+            (status(400, BAD), false),
+            (status(400, r#"{"error":{"code":"content_filter"}}"#), false),
+        ] {
+            let house = House::new(TIMEOUTS);
+            house.expect(first);
+            house.expect_of_second(script([says(0, WHOLE)]));
+            let answer = house.ask(chat("Hello?")).await;
+            assert_eq!(is_whole(&answer), helps);
+            let record = house.record();
+            if helps {
+                assert_eq!((record.outcome, record.attempts), (Outcome::Completed, 2));
+                assert_eq!(record.provider.unwrap().as_str(), "second");
+                assert_eq!(record.usage.total_tokens(), 10);
+            } else {
+                assert_eq!((record.outcome, record.attempts), (Outcome::Rejected, 1));
+                assert_eq!(record.usage.total_tokens(), 0);
+            }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_goes_elsewhere_only_before_its_first_content() {
+        let role =
+            "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n";
+        for first in [
+            script([says(0, role), Step::Breaks(seconds(1))]),
+            script([says(0, role)]),
+            script([says(0, "data: {\"error\":\"m\"}\n\n")]),
+            script([says(0, role), Step::Hangs]),
+        ] {
+            let house = House::new(TIMEOUTS);
+            house.expect(first);
+            house.expect_of_second(script([says(0, HELLO), says(0, DONE)]));
+            let Ok(Answer::Stream(mut stream)) = house.ask(streamed()).await else { panic!() };
+            let mut pieces = Vec::new();
+            while poll_fn(|cx| stream.poll_pieces(cx, &mut pieces)).await {}
+            let record = house.record();
+            assert_eq!((record.outcome, record.attempts), (Outcome::Completed, 2));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn all_attempts_share_one_time() {
+        let house = House::new(Timeouts { total: seconds(30), ..TIMEOUTS });
+        let began = Instant::now();
+        house.expect(Script { head: seconds(10), ..status(500, "{}") });
+        let error = house.ask(chat("Hello?")).await.err().unwrap();
+        assert_eq!(began.elapsed(), seconds(30));
+        assert_eq!(
+            error,
+            ChatError::UpstreamTimeout {
+                message: "provider `second`: the provider did not answer in time".to_owned()
+            }
+        );
+        assert_eq!(house.record().outcome, Outcome::UpstreamTimeout);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_whole_answer_that_nobody_waits_for_is_written_down_once() {
+        let house = House::new(TIMEOUTS);
+        assert!(tokio::time::timeout(seconds(1), house.ask(chat("Hello?"))).await.is_err());
+        let record = house.record();
+        assert_eq!(record.outcome, Outcome::Cancelled);
+        assert_eq!(record.usage_source, UsageSource::Estimated);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_no_provider_counted_is_counted_here() {
+        let house = House::new(TIMEOUTS);
+        house.expect(script([says(0, r#"{"choices":[{"message":{"content":"one two three"}}]}"#)]));
+        assert!(is_whole(&house.ask(chat("Hello?")).await));
+        let record = house.record();
+        assert_eq!((record.usage_source, record.usage.output), (UsageSource::Estimated, 3));
+        assert!(record.usage.uncached_input > 0);
+    }
+
+    /// No identity, and nothing derived from content: only the sum counts on.
+    #[tokio::test(start_paused = true)]
+    async fn zero_retention_leaves_a_sum() {
+        let house = House::new(TIMEOUTS);
+        house.expect(script([says(0, WHOLE)]));
+        let mut chat: ChatRequest = chat("Hello?");
+        chat.options.zero_retention = true;
+        assert!(is_whole(&house.ask(chat).await));
+        match house.entries().as_slice() {
+            [JournalEntry::Sum(sum)] => {
+                assert_eq!((sum.requests, sum.usage.total_tokens()), (1, 10));
+                assert_eq!(sum.hour, NOW.seconds() - NOW.seconds() % 3_600);
+            }
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(house.principal.subjects.key.tokens_used(NOW), 10);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_audited_request_leaves_an_entry_beside_its_record() {
+        let house = House::new(TIMEOUTS);
+        house.expect(script([says(0, WHOLE)]));
+        let mut chat: ChatRequest = chat("Hello?");
+        chat.options.audit_enabled = true;
+        let Ok(Answer::Whole(answer)) = house.ask(chat).await else { panic!() };
+        match house.entries().as_slice() {
+            [JournalEntry::Usage(record), JournalEntry::Audit(entry)] => {
+                assert_eq!(entry.audit_id, answer.1.audit_id);
+                assert_eq!(record.audit_id.as_ref(), Some(&entry.audit_id));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_code_is_told_only_where_it_is_a_plain_word() {
+        for (code, is) in [("bad_tool-1.0", true), ("", false), ("two words", false), ("\"", false)]
+        {
+            assert_eq!(is_word(code), is, "{code}");
+        }
+        assert!(!is_word(&"x".repeat(65)));
+    }
 }

@@ -138,3 +138,112 @@ pub(crate) fn count_tokens(text: &str, total_bytes: usize) -> u64 {
     let counted = bpe_openai::o200k_base().count(text) as u64;
     counted.saturating_mul(total_bytes as u64) / text.len() as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use sluice_core::json::RawJson;
+
+    use super::*;
+    use crate::testing::chat;
+
+    fn of(bytes: usize) -> ChatRequest {
+        chat(&"x".repeat(bytes))
+    }
+
+    #[test]
+    fn a_prompt_is_taken_for_its_bytes_its_images_and_its_framing() {
+        let ratio = Ratio::default();
+        // 3.6 bytes a token.
+        assert_eq!(ratio.estimate(&of(3_600)).prompt_tokens, 1_000 - 1 + MESSAGE_TOKENS);
+        let mut with_image = of(0);
+        with_image.messages[0].content = Content::Parts(vec![
+            Part::Text { text: "x".repeat(36).into(), cache_breakpoint: None },
+            Part::Image {
+                url: format!("data:{}", "x".repeat(1 << 20)).into(),
+                detail: None,
+                cache_breakpoint: None,
+            },
+            Part::Other { kind: "file".into(), raw: RawJson::trusted("\"x\"".into()) },
+        ]);
+        let estimate = ratio.estimate(&with_image);
+        assert_eq!(
+            (estimate.text_bytes, estimate.fixed_tokens),
+            (39, IMAGE_TOKENS + MESSAGE_TOKENS)
+        );
+    }
+
+    #[test]
+    fn an_agents_wish_reserves_no_more_than_it_will_use() {
+        let ratio = Ratio::default();
+        for (max_tokens, n, answer) in [
+            (None, 1, USUAL_ANSWER),
+            (Some(10), 1, 10),
+            (Some(10), 3, 30),
+            (Some(32_000), 1, MOST_RESERVED),
+            (Some(u32::MAX), 128, MOST_RESERVED * 128),
+        ] {
+            let chat = ChatRequest { max_tokens, n, ..of(100) };
+            let estimate = ratio.estimate(&chat);
+            assert_eq!(estimate.reserve - estimate.prompt_tokens, answer);
+        }
+    }
+
+    #[test]
+    fn short_prompts_teach_nothing() {
+        let ratio = Ratio::default();
+        let before = ratio.estimate(&of(10_000));
+        ratio.learn(&ratio.estimate(&of(399)), 1_000_000);
+        assert_eq!(ratio.estimate(&of(10_000)), before);
+    }
+
+    #[test]
+    fn models_learn_apart() {
+        let calibration = Calibration::default();
+        let (a, b) = (calibration.ratio(&"a".into()), calibration.ratio(&"b".into()));
+        for _ in 0..50 {
+            a.learn(&a.estimate(&of(1_000)), 900);
+        }
+        assert!(a.estimate(&of(1_000)).prompt_tokens > 2 * b.estimate(&of(1_000)).prompt_tokens);
+        assert!(Arc::ptr_eq(&a, &calibration.ratio(&"a".into())));
+    }
+
+    proptest! {
+        #[test]
+        fn the_estimate_comes_to_what_providers_count(
+            bytes_a_token in 1.1..14.0_f64,
+            lengths in prop::collection::vec(1_000..200_000_usize, 120),
+        ) {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "test figures")]
+            let count = |bytes: usize| (bytes as f64 / bytes_a_token) as u64 + MESSAGE_TOKENS;
+            let ratio = Ratio::default();
+            for bytes in lengths {
+                let chat = of(bytes);
+                ratio.learn(&ratio.estimate(&chat), count(bytes));
+            }
+            let (estimated, counted) = (ratio.estimate(&of(100_000)).prompt_tokens, count(100_000));
+            let off = estimated.abs_diff(counted);
+            prop_assert!(off * 100 <= counted * 3, "{estimated} for {counted}");
+        }
+
+        #[test]
+        fn no_figure_breaks_the_ratio(
+            figures in prop::collection::vec((any::<u32>(), 400..1_000_usize), 0..100),
+        ) {
+            let ratio = Ratio::default();
+            for (tokens, bytes) in figures {
+                ratio.learn(&ratio.estimate(&of(bytes)), u64::from(tokens));
+            }
+            // At least one token in sixteen bytes, at most one a byte.
+            let tokens = ratio.estimate(&of(16_000)).prompt_tokens;
+            prop_assert!((990..=16_004).contains(&tokens), "{tokens}");
+        }
+    }
+
+    #[test]
+    fn texts_are_counted_and_long_ones_extrapolated() {
+        assert_eq!(count_tokens("", 0), 0);
+        assert_eq!(count_tokens("one two three", 13), 3);
+        assert_eq!(count_tokens("one two three", 130), 30);
+    }
+}

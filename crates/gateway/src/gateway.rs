@@ -49,7 +49,7 @@ pub struct SignInFailure {
     /// The window of failed attempts from the same address.
     pub rate: RateView,
     /// Set where the address has to slow down.
-    pub exceeded: Option<LimitExceeded>,
+    pub exceeded: Option<Box<LimitExceeded>>,
 }
 
 impl Gateway {
@@ -99,7 +99,7 @@ impl Gateway {
         let now = self.now();
         self.recognise(presented, now).map_err(|reason| {
             let (rate, outcome) = self.guard.failed(remote, now);
-            SignInFailure { reason, rate, exceeded: outcome.err() }
+            SignInFailure { reason, rate, exceeded: outcome.err().map(Box::new) }
         })
     }
 

@@ -92,3 +92,51 @@ impl ProviderHealth {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: UnixMillis = UnixMillis(1_800_000_000_000);
+
+    #[test]
+    fn a_provider_fails_after_three_failures_and_recovers_with_one_answer() {
+        let health = ProviderHealth::default();
+        assert_eq!(health.state(NOW), ProviderState::Unknown);
+        health.answered(NOW);
+        for expected in [ProviderState::Ok, ProviderState::Ok, ProviderState::Failing] {
+            health.failed(ProviderErrorKind::Connection, None, NOW);
+            assert_eq!(health.state(NOW), expected);
+        }
+        health.answered(NOW);
+        assert_eq!(health.state(NOW), ProviderState::Ok);
+    }
+
+    #[test]
+    fn the_callers_fault_is_not_the_providers() {
+        let health = ProviderHealth::default();
+        for kind in [
+            ProviderErrorKind::BadRequest,
+            ProviderErrorKind::ContextLength,
+            ProviderErrorKind::ContentBlocked,
+        ] {
+            for _ in 0..5 {
+                health.failed(kind, Some(Duration::from_secs(60)), NOW);
+            }
+        }
+        assert_eq!(health.state(NOW), ProviderState::Unknown);
+    }
+
+    #[test]
+    fn a_rest_lasts_as_long_as_was_asked_for() {
+        let health = ProviderHealth::default();
+        health.failed(ProviderErrorKind::RateLimited, Some(Duration::from_secs(5)), NOW);
+        // A shorter wish does not end a longer one.
+        health.failed(ProviderErrorKind::RateLimited, Some(Duration::from_secs(1)), NOW);
+        assert_eq!(health.state(NOW), ProviderState::Resting);
+        assert!(health.is_resting(NOW.plus(Duration::from_millis(4_999))));
+        assert!(!health.is_resting(NOW.plus(Duration::from_secs(5))));
+        // Being asked to slow down is no failure.
+        assert_eq!(health.state(NOW.plus(Duration::from_secs(5))), ProviderState::Unknown);
+    }
+}

@@ -22,5 +22,7 @@ pub mod principal;
 pub mod request;
 pub mod service_key;
 pub mod snapshot;
+#[cfg(test)]
+mod testing;
 
 pub use sluice_routing::catalog;

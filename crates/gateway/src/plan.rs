@@ -111,3 +111,146 @@ fn check_capabilities(chat: &ChatRequest, model: &Model) -> Result<(), ChatError
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::time::Duration;
+
+    use sluice_core::level::SecurityLevel;
+    use sluice_core::policy::Retention;
+    use sluice_core::region::Region::{AsiaPacific, EuWest, UsEast};
+    use sluice_providers::error::ProviderErrorKind;
+    use sluice_routing::catalog::{Capabilities, Catalog};
+
+    use super::*;
+    use crate::testing::{
+        NOW, Scripted, TIMEOUTS, chat, deployment, model, principal, provider, rules,
+    };
+
+    fn snapshot() -> Snapshot {
+        let upstream = Arc::new(Scripted::default());
+        let provider = |id: &str| (id.into(), provider(id, upstream.clone()));
+        Snapshot {
+            catalog: Catalog::default(),
+            providers: HashMap::from(["a", "b", "c"].map(provider)),
+            rules: rules(),
+            timeouts: TIMEOUTS,
+        }
+    }
+
+    /// Runs at `a` in the east, at `b` in Europe, at `c` nobody knows where, and at one that is gone.
+    fn spread() -> Arc<Model> {
+        let deployments = vec![
+            deployment("gone", Some(UsEast)),
+            deployment("a", Some(UsEast)),
+            deployment("b", Some(EuWest)),
+            deployment("c", None),
+        ];
+        Arc::new(Model { deployments, ..model("m") })
+    }
+
+    fn plan(
+        snapshot: &Snapshot,
+        allowed: Option<Vec<Region>>,
+        region: Option<Region>,
+    ) -> Result<Vec<String>, ChatError> {
+        let mut principal = principal();
+        principal.key.regions = allowed;
+        let policy = EffectivePolicy {
+            level: SecurityLevel::Standard,
+            region,
+            audit: false,
+            retention: Retention::Records,
+        };
+        let found = candidates(snapshot, &principal, &chat(""), &spread(), &policy, Some(5), NOW)?;
+        assert!(found.iter().all(|candidate| candidate.target.max_tokens == Some(5)));
+        Ok(found.iter().map(|candidate| candidate.target.endpoint.id.to_string()).collect())
+    }
+
+    #[test]
+    fn a_request_goes_only_where_it_may() {
+        let snapshot = snapshot();
+        for (allowed, region, expected) in [
+            (None, None, Ok(vec!["a", "b", "c"])),
+            (None, Some(UsEast), Ok(vec!["a"])),
+            (None, Some(EuWest), Ok(vec!["b"])),
+            (None, Some(AsiaPacific), Err(AsiaPacific)),
+            // Where nobody knows is nowhere that was allowed.
+            (Some(vec![EuWest, UsEast]), None, Ok(vec!["a", "b"])),
+            (Some(vec![EuWest]), None, Ok(vec!["b"])),
+            (Some(vec![AsiaPacific]), None, Err(AsiaPacific)),
+            (Some(vec![EuWest]), Some(EuWest), Ok(vec!["b"])),
+        ] {
+            let found = plan(&snapshot, allowed.clone(), region);
+            match expected {
+                Ok(ids) => assert_eq!(found.unwrap(), ids, "{allowed:?} {region:?}"),
+                Err(region) => assert_eq!(
+                    found,
+                    Err(ChatError::RegionUnavailable {
+                        model: "m".to_owned(),
+                        region,
+                        regions: vec![UsEast, EuWest],
+                    })
+                ),
+            }
+        }
+    }
+
+    #[test]
+    fn whoever_rests_is_asked_last() {
+        let snapshot = snapshot();
+        let health = &snapshot.providers["a"].health;
+        health.failed(ProviderErrorKind::RateLimited, Some(Duration::from_secs(5)), NOW);
+        assert_eq!(plan(&snapshot, None, None).unwrap(), ["b", "c", "a"]);
+        assert_eq!(plan(&snapshot, None, Some(UsEast)).unwrap(), ["a"], "still asked");
+    }
+
+    #[test]
+    fn what_the_model_cannot_do_is_refused_by_name() {
+        use sluice_core::chat::Tool;
+        let tool = Tool {
+            name: "f".into(),
+            description: None,
+            parameters: None,
+            strict: None,
+            cache_breakpoint: None,
+            other: None,
+        };
+        let mut with_tool = chat("");
+        with_tool.tools.push(tool);
+        let mut with_schema = chat("");
+        with_schema.response_format = Some(ResponseFormat::JsonSchema {
+            name: "s".into(),
+            description: None,
+            schema: None,
+            strict: None,
+        });
+        let mut with_image = chat("");
+        let image = Part::Image { url: "data:,".into(), detail: None, cache_breakpoint: None };
+        with_image.messages[0].content = Content::Parts(vec![image]);
+        for (chat, field) in [
+            (&with_tool, "tools"),
+            (&with_schema, "response_format"),
+            (&with_image, "messages[0].content[0]"),
+        ] {
+            for (can, refused) in [(Some(false), true), (Some(true), false), (None, false)] {
+                let capabilities = Capabilities {
+                    tools: can,
+                    json_schema: can,
+                    vision: can,
+                    ..Default::default()
+                };
+                let model = Model { capabilities, ..model("m") };
+                match check_capabilities(chat, &model) {
+                    Ok(()) => assert!(!refused, "{field}"),
+                    Err(ChatError::Unsupported { field: told, .. }) => {
+                        assert!(refused);
+                        assert_eq!(told, field);
+                    }
+                    Err(other) => panic!("{other:?}"),
+                }
+            }
+        }
+    }
+}

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use sluice_core::chat::ChatRequest;
 use sluice_core::key::MaxTokensBound;
 use sluice_core::policy::{EffectivePolicy, Retention};
+use sluice_core::region::Region;
 use sluice_routing::catalog::{Catalog, Model};
 
 use crate::error::ChatError;
@@ -76,7 +77,12 @@ pub fn effective(
         model.answering.minimum_level,
     ];
     let asked_level = chat.options.security_level.unwrap_or_default();
-    let region = chat.options.region.or(key.region).or(account.region).or(rules.default_region);
+    // What nobody asked for gives way to what the key may use; a wish of the request does not.
+    let allowed = |region: &Region| {
+        key.regions.as_ref().is_none_or(|allowed| allowed.contains(region))
+    };
+    let usual = key.region.or(account.region.filter(allowed)).or(rules.default_region.filter(allowed));
+    let region = chat.options.region.or(usual);
     if let (Some(region), Some(allowed)) = (region, &key.regions)
         && !allowed.contains(&region)
     {
@@ -130,4 +136,163 @@ fn bound_field(chat: &ChatRequest) -> &'static str {
         .iter()
         .any(|member| member.name == "max_completion_tokens" && !member.value.is_null());
     if newer { "max_completion_tokens" } else { "max_tokens" }
+}
+
+#[cfg(test)]
+mod tests {
+    use sluice_core::level::SecurityLevel::{High, Maximum, Standard};
+    use sluice_core::region::Region::{self, EuWest, UsEast, UsWest};
+
+    use super::*;
+    use crate::testing::{chat, model, principal, rules};
+    use sluice_core::key::Suite;
+
+    fn asked(model: Model) -> AskedModel {
+        let model = Arc::new(model);
+        AskedModel { asked: model.clone(), answering: model }
+    }
+
+    #[test]
+    fn the_strictest_level_wins() {
+        // Deployment, account, key, asked entry, answering entry, request.
+        for (levels, expected) in [
+            ([Standard; 6], Standard),
+            ([High, Standard, Standard, Standard, Standard, Standard], High),
+            ([Standard, Maximum, Standard, Standard, Standard, High], Maximum),
+            ([Standard, Standard, High, Standard, Standard, Standard], High),
+            ([Standard, Standard, Standard, Maximum, Standard, Standard], Maximum),
+            ([Standard, Standard, Standard, Standard, High, Standard], High),
+            ([Standard, Standard, Standard, Standard, Standard, Maximum], Maximum),
+            ([High, Standard, Standard, Standard, Standard, Standard], High),
+        ] {
+            let [deployment, account, key, asked, answering, request] = levels;
+            let mut rules = rules();
+            rules.minimum_level = deployment;
+            let mut principal = principal();
+            principal.account.minimum_level = account;
+            principal.key.minimum_level = key;
+            let model = AskedModel {
+                asked: Arc::new(Model { minimum_level: asked, ..model("a") }),
+                answering: Arc::new(Model { minimum_level: answering, ..model("b") }),
+            };
+            let mut chat = chat("");
+            chat.options.security_level = Some(request);
+            let policy = effective(&principal, &chat, &model, &rules).unwrap();
+            assert_eq!(policy.level, expected, "{levels:?}");
+        }
+    }
+
+    #[test]
+    fn retention_and_audit_are_on_where_anybody_wants_them() {
+        for wish in 0..8 {
+            let on = |bit: u32| wish & (1 << bit) != 0;
+            let mut principal = principal();
+            (principal.account.zero_retention, principal.account.audit) = (on(0), on(0));
+            (principal.key.zero_retention, principal.key.audit) = (on(1), on(1));
+            let mut chat = chat("");
+            (chat.options.zero_retention, chat.options.audit_enabled) = (on(2), on(2));
+            let policy = effective(&principal, &chat, &asked(model("m")), &rules()).unwrap();
+            assert_eq!(policy.retention.is_zero(), wish > 0);
+            assert_eq!(policy.audit, wish > 0);
+        }
+    }
+
+    #[test]
+    fn the_nearest_region_counts_and_the_keys_list_bounds_it() {
+        // Request, key, account, deployment.
+        for (regions, expected) in [
+            ([None; 4], None),
+            ([Some(UsEast), Some(UsWest), Some(EuWest), Some(EuWest)], Some(UsEast)),
+            ([None, Some(UsWest), Some(EuWest), Some(UsEast)], Some(UsWest)),
+            ([None, None, Some(EuWest), Some(UsEast)], Some(EuWest)),
+            ([None, None, None, Some(UsEast)], Some(UsEast)),
+        ] {
+            let [request, key, account, deployment]: [Option<Region>; 4] = regions;
+            let mut rules = rules();
+            rules.default_region = deployment;
+            let mut principal = principal();
+            principal.key.region = key;
+            principal.account.region = account;
+            let mut chat = chat("");
+            chat.options.region = request;
+            let model = asked(model("m"));
+            let policy = effective(&principal, &chat, &model, &rules).unwrap();
+            assert_eq!(policy.region, expected, "{regions:?}");
+            principal.key.regions = Some(vec![UsEast]);
+            let allowed = effective(&principal, &chat, &model, &rules);
+            // The request's and the key's own region are refused where the list lacks them; what
+            // the account or the deployment suggests is passed over.
+            match request.or(key) {
+                Some(wanted) if wanted != UsEast => {
+                    let refused =
+                        matches!(allowed, Err(ChatError::NotPermitted { field: "region", .. }));
+                    assert!(refused, "{regions:?}");
+                }
+                _ => assert_eq!(allowed.unwrap().region, expected.map(|_| UsEast), "{regions:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn the_bound_on_tokens_is_the_documented_one_or_the_models() {
+        use MaxTokensBound::{Documented, Model as OfModel};
+        for (bound, wanted, output_limit, expected) in [
+            (Documented, None, Some(8_192), Ok(None)),
+            (Documented, Some(4_096), Some(8_192), Ok(Some(4_096))),
+            (Documented, Some(4_097), Some(8_192), Err(())),
+            (Documented, Some(4_096), Some(1_000), Ok(Some(4_096))),
+            (OfModel, None, Some(8_192), Ok(None)),
+            (OfModel, Some(32_000), Some(8_192), Ok(Some(8_192))),
+            (OfModel, Some(5_000), Some(8_192), Ok(Some(5_000))),
+            (OfModel, Some(32_000), None, Ok(Some(32_000))),
+        ] {
+            let mut principal = principal();
+            principal.key.max_tokens = bound;
+            let mut chat = chat("");
+            chat.max_tokens = wanted;
+            let model = Model { output_limit, ..model("m") };
+            let outcome = max_tokens(&principal, &chat, &model);
+            if let Err(ChatError::OutOfBounds { field, value, expected }) = &outcome {
+                assert_eq!((field.as_str(), value.as_str()), ("max_tokens", "4097"));
+                assert!(expected.contains("--max-tokens model"), "{expected}");
+            }
+            assert_eq!(outcome.map_err(|_| ()), expected, "{bound:?} {wanted:?}");
+        }
+    }
+
+    #[test]
+    fn suites_and_lists_bound_what_a_key_may_use() {
+        for (suite, listed, needed, may) in [
+            (Suite::Basic, None, Suite::Basic, true),
+            (Suite::Basic, None, Suite::Standard, false),
+            (Suite::Standard, None, Suite::Full, false),
+            (Suite::Full, None, Suite::Full, true),
+            (Suite::Full, Some("m"), Suite::Full, true),
+            (Suite::Full, Some("other"), Suite::Basic, false),
+        ] {
+            let mut principal = principal();
+            principal.suite = suite;
+            principal.key.models = listed.map(|id| vec![id.to_owned()]);
+            let model = asked(Model { suite: needed, ..model("m") });
+            assert_eq!(may_use(&principal, &model).is_ok(), may, "{suite:?} {listed:?} {needed:?}");
+        }
+    }
+
+    #[test]
+    fn an_alias_stands_for_its_model_and_needs_the_larger_suite() {
+        let alias = Model { alias_of: Some("m".into()), suite: Suite::Basic, ..model("svc/a") };
+        let lost = Model { alias_of: Some("gone".into()), ..model("svc/b") };
+        let catalog = Catalog::new([Model { suite: Suite::Full, ..model("m") }, alias, lost]);
+        let found = resolve(&catalog, "svc/a").unwrap();
+        assert_eq!((found.asked.id.as_str(), found.answering.id.as_str()), ("svc/a", "m"));
+        let mut principal = principal();
+        principal.suite = Suite::Standard;
+        assert!(may_use(&principal, &found).is_err());
+        for unknown in ["svc/b", "", "M", &"x".repeat(5_000)] {
+            match resolve(&catalog, unknown) {
+                Err(ChatError::UnknownModel { model }) => assert!(model.len() <= 100),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
 }

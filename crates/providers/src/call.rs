@@ -266,7 +266,10 @@ mod tests {
     async fn of_an_error_the_beginning_is_read() {
         assert_eq!(read_error(body(&[Some("ab"), Some("c"), None])).await, "abc");
         let long: &'static str = Box::leak("x".repeat(LONGEST_ERROR - 1).into_boxed_str());
-        assert_eq!(read_error(body(&[Some(long), Some("yz"), Some("z")])).await.len(), LONGEST_ERROR);
+        assert_eq!(
+            read_error(body(&[Some(long), Some("yz"), Some("z")])).await.len(),
+            LONGEST_ERROR
+        );
     }
 
     #[tokio::test]

@@ -9,10 +9,10 @@ pub mod call;
 pub mod endpoint;
 pub mod error;
 pub mod framing;
+pub mod presets;
 mod request;
+pub mod simulator;
 #[cfg(test)]
 mod testing;
-pub mod simulator;
 pub mod transport;
-pub mod presets;
 pub mod upstream;

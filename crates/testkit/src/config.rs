@@ -6,12 +6,21 @@ use std::net::SocketAddr;
 /// A configuration: ports that the system picks, a data folder of its own, logs at level debug.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
+    top: String,
     server: String,
     metrics: Option<SocketAddr>,
     rest: String,
 }
 
 impl Config {
+    /// With these lines before all sections.
+    #[must_use]
+    pub fn top(mut self, lines: &str) -> Self {
+        self.top.push_str(lines);
+        self.top.push('\n');
+        self
+    }
+
     /// With these lines in `[server]`.
     #[must_use]
     pub fn server(mut self, lines: &str) -> Self {
@@ -62,7 +71,8 @@ impl Config {
 
     /// The file.
     pub(crate) fn text(&self) -> String {
-        let mut text = String::from("[server]\nlisten = \"127.0.0.1:0\"\n");
+        let mut text = self.top.clone();
+        text.push_str("[server]\nlisten = \"127.0.0.1:0\"\n");
         let metrics = self.metrics.map(|address| address.to_string()).unwrap_or_default();
         let _ = writeln!(text, "metrics_listen = \"{metrics}\"");
         text.push_str(&self.server);

@@ -80,6 +80,13 @@ impl Script {
         self
     }
 
+    /// And then everything that `other` does.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
     /// The same, all of its bytes sent one at a time.
     #[must_use]
     pub fn dribbled(self) -> Self {

@@ -2,9 +2,9 @@
 
 use http::Response;
 use serde::Serialize;
+use sluice_gateway::catalog::Model;
 use sluice_gateway::error::ChatError;
 use sluice_gateway::principal::Principal;
-use sluice_gateway::catalog::Model;
 
 use crate::body::ResponseBody;
 use crate::error::ApiError;
@@ -33,10 +33,7 @@ struct Entry<'a> {
     simulated: bool,
 }
 
-pub(crate) fn list(
-    api: &Api,
-    principal: &Principal,
-) -> Result<Response<ResponseBody>, ApiError> {
+pub(crate) fn list(api: &Api, principal: &Principal) -> Result<Response<ResponseBody>, ApiError> {
     let models = api.gateway().models(principal);
     let data = models.iter().map(|model| Entry::of(model)).collect();
     Ok(json(serde_json::to_vec(&List { object: "list", data }).unwrap_or_default()))
@@ -50,9 +47,10 @@ pub(crate) fn show(
 ) -> Result<Response<ResponseBody>, ApiError> {
     let id = id.replace("%2F", "/").replace("%2f", "/").replace("%3A", ":").replace("%3a", ":");
     let models = api.gateway().models(principal);
-    let model = models.iter().find(|model| model.id.as_str() == id).ok_or_else(|| {
-        ChatError::UnknownModel { model: id.chars().take(100).collect() }
-    })?;
+    let model = models
+        .iter()
+        .find(|model| model.id.as_str() == id)
+        .ok_or_else(|| ChatError::UnknownModel { model: id.chars().take(100).collect() })?;
     Ok(json(serde_json::to_vec(&Entry::of(model)).unwrap_or_default()))
 }
 

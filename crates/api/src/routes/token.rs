@@ -10,10 +10,7 @@ use crate::error::ApiError;
 use crate::router::Api;
 use crate::routes;
 
-pub(crate) fn show(
-    api: &Api,
-    principal: &Principal,
-) -> Result<Response<ResponseBody>, ApiError> {
+pub(crate) fn show(api: &Api, principal: &Principal) -> Result<Response<ResponseBody>, ApiError> {
     let key = &principal.key;
     let now = api.gateway().now();
     let subjects = &principal.subjects;

@@ -11,7 +11,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap};
 use http::{Request, Response, StatusCode};
-use http_body_util::{BodyExt, Full};
+use http_body::Frame;
+use http_body_util::{BodyExt, Full, StreamBody};
 use serde_json::Value;
 use sluice_api::{Api, Cors, Settings};
 use sluice_core::clock::{ManualClock, UnixMillis};
@@ -59,7 +60,12 @@ impl Upstream for Scripted {
             let Some((status, kind, body)) = answer else {
                 return Err(TransportError::Connect("nothing was expected to be sent".to_owned()));
             };
-            let body = Full::new(Bytes::from(body)).map_err(|never| match never {});
+            // Each event comes in a piece of its own.
+            let pieces: Vec<Result<_, TransportError>> = body
+                .split_inclusive("\n\n")
+                .map(|piece| Ok(Frame::data(Bytes::from(piece.to_owned()))))
+                .collect();
+            let body = StreamBody::new(futures_util::stream::iter(pieces));
             let mut response = Response::new(body.boxed_unsync());
             *response.status_mut() = StatusCode::from_u16(status).unwrap();
             response.headers_mut().insert(CONTENT_TYPE, kind.parse().unwrap());
@@ -172,8 +178,8 @@ impl House {
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answered {
-        let request = Request::get(path)
-            .header(AUTHORIZATION, format!("Bearer {}", self.key("documented")));
+        let request =
+            Request::get(path).header(AUTHORIZATION, format!("Bearer {}", self.key("documented")));
         self.send(request.body("").unwrap()).await
     }
 }

@@ -5,6 +5,11 @@
 //! masks say where its quotes, backslashes and control characters are, and arithmetic on the masks
 //! says which characters are escaped (after simdjson: Langdale and Lemire, "Parsing Gigabytes of
 //! JSON per Second", section 3.1.1).
+//!
+//! The masks are made by `wide`, which has a safe name for the instruction that turns sixteen
+//! comparisons into sixteen bits (SSE2 and NEON). Compilers do not find it in a loop over bytes.
+
+use wide::u8x16;
 
 /// The index after the closing quote of the string whose inside begins at `at`. `None` if it does
 /// not end, holds a control character or an escape that JSON does not know.
@@ -14,28 +19,29 @@
 pub(super) fn end_of_string(bytes: &[u8], mut at: usize) -> Option<usize> {
     // Most strings are names and short words: they end within one short look.
     if let Some(head) = bytes.get(at..)?.first_chunk::<16>() {
-        let first = masks::of_head(head).trailing_zeros() as usize;
+        let first = first_special(head);
         if head.get(first) == Some(&b'"') {
             return Some(at + first + 1);
         }
-        at += first.min(head.len());
+        at += first;
     }
     let mut escapes = Escapes { first_is_escaped: false };
     while let Some(block) = bytes.get(at..)?.first_chunk::<64>() {
-        let masks = masks::of_block(block);
+        let masks = Masks::of(block);
         let escaped = escapes.next(masks.backslashes);
         let ends = masks.quotes & !escaped;
         // All bits below the first end; without an end, all bits.
         let inside = !ends & ends.wrapping_sub(1);
-        if masks.controls & inside != 0 {
+        if masks.any_controls && controls(block) & inside != 0 {
             return None;
         }
-        // `\n`, `\"` and `\\` are nearly all escapes of a text; the others are looked at one by one.
-        let common = masks.quotes | masks.backslashes | masks.letters_n;
-        let mut rare = escaped & inside & !common;
-        while rare != 0 {
-            end_of_escape(bytes, at + rare.trailing_zeros() as usize)?;
-            rare &= rare - 1;
+        if escaped != 0 {
+            // Nearly all escapes are told by the masks; the others are looked at one by one.
+            let mut rare = escaped & inside & !masks.common_escapes;
+            while rare != 0 {
+                end_of_escape(bytes, at + rare.trailing_zeros() as usize)?;
+                rare &= rare - 1;
+            }
         }
         if ends != 0 {
             return Some(at + ends.trailing_zeros() as usize + 1);
@@ -95,98 +101,57 @@ impl Escapes {
 }
 
 /// Where a block has which characters: bit `i` speaks of byte `i`.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Default)]
 struct Masks {
     quotes: u64,
     backslashes: u64,
-    /// Bytes below 0x20, which a string may not hold as they are.
-    controls: u64,
-    letters_n: u64,
+    /// Characters that most escapes of a text end with: `\"`, `\\`, `\n`, `\t`.
+    common_escapes: u64,
+    /// Whether the block holds a byte that a string may not hold as it is, before or after the end.
+    any_controls: bool,
 }
 
-#[cfg(not(target_arch = "x86_64"))]
-use portable as masks;
-#[cfg(target_arch = "x86_64")]
-use sse2 as masks;
-
-/// Masks by SSE2, which every x86-64 processor has. The compiler does not find these instructions
-/// in a loop over bytes, and they are safe to call where the target is known to have them.
-#[cfg(target_arch = "x86_64")]
-mod sse2 {
-    use std::arch::x86_64::{
-        __m128i, _mm_cmpeq_epi8, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128, _mm_set_epi64x,
-        _mm_set1_epi8,
-    };
-
-    use super::Masks;
-
-    /// Quotes, backslashes and control characters.
+impl Masks {
     #[inline]
-    pub(super) fn of_head(head: &[u8; 16]) -> u32 {
-        let bytes = load(head);
-        bits(_mm_or_si128(
-            _mm_or_si128(equal(bytes, b'"'), equal(bytes, b'\\')),
-            at_most(bytes, 0x1F),
-        )) as u32
-    }
-
-    #[inline]
-    pub(super) fn of_block(block: &[u8; 64]) -> Masks {
-        let mut masks = Masks { quotes: 0, backslashes: 0, controls: 0, letters_n: 0 };
+    fn of(block: &[u8; 64]) -> Self {
+        let mut masks = Self::default();
+        let mut any_controls = u8x16::ZERO;
         let (quarters, _) = block.as_chunks::<16>();
         for (i, quarter) in quarters.iter().enumerate() {
-            let bytes = load(quarter);
-            masks.quotes |= bits(equal(bytes, b'"')) << (16 * i);
-            masks.backslashes |= bits(equal(bytes, b'\\')) << (16 * i);
-            masks.controls |= bits(at_most(bytes, 0x1F)) << (16 * i);
-            masks.letters_n |= bits(equal(bytes, b'n')) << (16 * i);
+            let bytes = u8x16::new(*quarter);
+            let bits = |lanes: u8x16| u64::from(lanes.to_bitmask()) << (16 * i);
+            masks.quotes |= bits(equal(bytes, b'"'));
+            masks.backslashes |= bits(equal(bytes, b'\\'));
+            masks.common_escapes |= bits(equal(bytes, b'n') | equal(bytes, b't'));
+            any_controls |= control(bytes);
         }
+        masks.common_escapes |= masks.quotes | masks.backslashes;
+        masks.any_controls = any_controls.to_bitmask() != 0;
         masks
-    }
-
-    #[inline]
-    fn load(bytes: &[u8; 16]) -> __m128i {
-        let both = u128::from_le_bytes(*bytes);
-        _mm_set_epi64x((both >> 64) as i64, both as i64)
-    }
-
-    #[inline]
-    fn equal(bytes: __m128i, byte: u8) -> __m128i {
-        _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte as i8))
-    }
-
-    /// Compares without a sign, for which SSE2 has no instruction of its own.
-    #[inline]
-    fn at_most(bytes: __m128i, most: u8) -> __m128i {
-        _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(most as i8)), bytes)
-    }
-
-    #[inline]
-    fn bits(lanes: __m128i) -> u64 {
-        u64::from(_mm_movemask_epi8(lanes) as u32)
     }
 }
 
-/// Masks for other processors.
-#[cfg(any(test, not(target_arch = "x86_64")))]
-mod portable {
-    use super::Masks;
+/// The place of the first quote, backslash or control character, or 16.
+#[inline]
+fn first_special(head: &[u8; 16]) -> usize {
+    let bytes = u8x16::new(*head);
+    let special = equal(bytes, b'"') | equal(bytes, b'\\') | control(bytes);
+    (special.to_bitmask().trailing_zeros() as usize).min(head.len())
+}
 
-    /// Quotes, backslashes and control characters.
-    pub(super) fn of_head(head: &[u8; 16]) -> u32 {
-        let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
-        head.iter().rev().fold(0, |bits, byte| bits << 1 | u32::from(special(byte)))
-    }
+#[inline]
+fn equal(bytes: u8x16, byte: u8) -> u8x16 {
+    bytes.simd_eq(u8x16::splat(byte))
+}
 
-    pub(super) fn of_block(block: &[u8; 64]) -> Masks {
-        let bits = |is: fn(u8) -> bool| {
-            block.iter().rev().fold(0, |bits, &byte| bits << 1 | u64::from(is(byte)))
-        };
-        Masks {
-            quotes: bits(|byte| byte == b'"'),
-            backslashes: bits(|byte| byte == b'\\'),
-            controls: bits(|byte| byte < 0x20),
-            letters_n: bits(|byte| byte == b'n'),
-        }
-    }
+#[inline]
+fn control(bytes: u8x16) -> u8x16 {
+    bytes.min(u8x16::splat(0x1F)).simd_eq(bytes)
+}
+
+/// The control characters of a block. They are not in a valid string, so this is for the block in
+/// which a string of a body with line breaks ends, and for refusals.
+#[cold]
+fn controls(block: &[u8; 64]) -> u64 {
+    block.iter().rev().fold(0, |bits, byte| bits << 1 | u64::from(*byte < 0x20))
 }

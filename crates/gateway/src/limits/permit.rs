@@ -90,3 +90,166 @@ impl Drop for Permit {
         self.settle_once(0, self.started);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const NOW: UnixMillis = UnixMillis(1_795_253_400_000);
+
+    fn later(seconds: u64) -> UnixMillis {
+        NOW.plus(Duration::from_secs(seconds))
+    }
+
+    fn limits(requests: u64, tokens: u64, concurrent: u64) -> Limits {
+        Limits {
+            requests_per_hour: Some(requests),
+            tokens_per_day: Some(tokens),
+            concurrent_requests: Some(concurrent),
+            ..Limits::default()
+        }
+    }
+
+    fn subjects(key: Limits, account: Limits) -> LimitSubjects {
+        LimitSubjects {
+            key: Arc::new(Ledger::default()),
+            key_limits: key,
+            account: Arc::new(Ledger::default()),
+            account_limits: account,
+        }
+    }
+
+    #[test]
+    fn the_tighter_of_key_and_account_refuses_and_nothing_is_taken() {
+        let tight = limits(100, 1_000_000, 1);
+        let wide = limits(100, 1_000_000, 100);
+        for (subjects, subject) in
+            [(subjects(tight, wide), "this key"), (subjects(wide, tight), "this account")]
+        {
+            let first = subjects.admit(10, NOW, later(60)).unwrap();
+            let refused = subjects.admit(10, NOW, later(60)).unwrap_err();
+            assert_eq!((refused.subject, refused.what), (subject, "requests at once"));
+            assert_eq!(subjects.rate(NOW).remaining, 99, "the refused one counts nowhere");
+            assert_eq!(subjects.key.tokens_used(NOW), 10);
+            drop(first);
+            assert!(subjects.admit(10, NOW, later(60)).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_request_that_was_never_sent_takes_nothing() {
+        let subjects = subjects(limits(5, 100, 5), limits(5, 100, 5));
+        subjects.admit(50, NOW, later(60)).unwrap().cancel();
+        assert_eq!(subjects.rate(NOW).remaining, 5);
+        assert_eq!(subjects.account.tokens_used(NOW), 0);
+        // One that is lost on the way has been sent: it counts as a request, without tokens.
+        drop(subjects.admit(50, NOW, later(60)).unwrap());
+        assert_eq!(subjects.rate(NOW).remaining, 4);
+        assert_eq!((subjects.key.in_flight(NOW), subjects.account.tokens_used(NOW)), (0, 0));
+    }
+
+    #[test]
+    fn what_settles_after_midnight_belongs_to_the_day_before() {
+        let subjects = subjects(limits(5, 100, 5), limits(5, 100, 5));
+        let permit = subjects.admit(50, NOW, later(86_400)).unwrap();
+        let tomorrow = later(86_400);
+        permit.settle(40, tomorrow);
+        assert_eq!(subjects.key.tokens_used(tomorrow), 0);
+    }
+
+    #[test]
+    fn many_at_once_never_exceed_a_limit() {
+        let subjects = subjects(limits(1_000, 100_000, 7), limits(300, 9_000, 5));
+        let busy = AtomicU64::new(0);
+        let admitted = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        let Ok(permit) = subjects.admit(20, NOW, later(60)) else { continue };
+                        assert!(busy.fetch_add(1, Ordering::SeqCst) < 5);
+                        admitted.fetch_add(1, Ordering::SeqCst);
+                        std::thread::yield_now();
+                        busy.fetch_sub(1, Ordering::SeqCst);
+                        permit.settle(20, NOW);
+                    }
+                });
+            }
+        });
+        let admitted = admitted.load(Ordering::SeqCst);
+        assert!((1..=300).contains(&admitted), "{admitted}");
+        assert_eq!(subjects.rate(NOW).remaining, 300 - admitted);
+        assert_eq!(subjects.account.tokens_used(NOW), 20 * admitted);
+        assert_eq!(subjects.key.tokens_used(NOW), 20 * admitted);
+        assert_eq!(subjects.key.in_flight(NOW), 0);
+    }
+
+    #[derive(Debug, Clone, Copy)]
+    enum Op {
+        Admit(u64),
+        Settle(usize, u64),
+        Cancel(usize),
+        Lose(usize),
+    }
+
+    fn op() -> impl Strategy<Value = Op> {
+        prop_oneof![
+            4 => (0..400_u64).prop_map(Op::Admit),
+            3 => (any::<usize>(), 0..300_u64).prop_map(|(which, tokens)| Op::Settle(which, tokens)),
+            1 => any::<usize>().prop_map(Op::Cancel),
+            1 => any::<usize>().prop_map(Op::Lose),
+        ]
+    }
+
+    proptest! {
+        /// Against the simplest possible book-keeping.
+        #[test]
+        fn the_books_are_right_whatever_happens(ops in prop::collection::vec(op(), 0..120)) {
+            let subjects = subjects(limits(40, 3_000, 6), limits(30, 2_000, 8));
+            let mut open: Vec<(Permit, u64)> = Vec::new();
+            let (mut requests, mut settled) = (0_u64, 0_u64);
+            for op in ops {
+                let take = |open: &mut Vec<(Permit, u64)>, which: usize| {
+                    (!open.is_empty()).then(|| open.swap_remove(which % open.len()).0)
+                };
+                match op {
+                    Op::Admit(tokens) => {
+                        let reserved: u64 = open.iter().map(|(_, tokens)| tokens).sum();
+                        let fits = requests < 30
+                            && open.len() < 6
+                            && settled + reserved + tokens <= 2_000;
+                        let admitted = subjects.admit(tokens, NOW, later(60));
+                        prop_assert_eq!(admitted.is_ok(), fits);
+                        if let Ok(permit) = admitted {
+                            requests += 1;
+                            open.push((permit, tokens));
+                        }
+                    }
+                    Op::Settle(which, tokens) => {
+                        if let Some(permit) = take(&mut open, which) {
+                            permit.settle(tokens, NOW);
+                            settled += tokens;
+                        }
+                    }
+                    Op::Cancel(which) => {
+                        if let Some(permit) = take(&mut open, which) {
+                            permit.cancel();
+                            requests -= 1;
+                        }
+                    }
+                    Op::Lose(which) => drop(take(&mut open, which)),
+                }
+                let reserved: u64 = open.iter().map(|(_, tokens)| tokens).sum();
+                for ledger in [&subjects.key, &subjects.account] {
+                    prop_assert_eq!(ledger.tokens_used(NOW), settled + reserved);
+                    prop_assert_eq!(ledger.in_flight(NOW), open.len() as u64);
+                }
+                prop_assert_eq!(subjects.rate(NOW).remaining, 30 - requests);
+            }
+        }
+    }
+}

@@ -85,8 +85,7 @@ impl SseDecoder {
         if frame.len() - line_ends > self.longest {
             return Err(FrameError::TooLong(self.longest));
         }
-        let mut text =
-            ByteString::try_from(frame.clone()).map_err(|_| FrameError::NotUtf8)?;
+        let mut text = ByteString::try_from(frame.clone()).map_err(|_| FrameError::NotUtf8)?;
         if std::mem::take(&mut self.at_start) && text.starts_with('\u{FEFF}') {
             text = text.slice_ref(&text['\u{FEFF}'.len_utf8()..]);
         }

@@ -9,8 +9,10 @@
 
 mod connection;
 mod pool;
+#[cfg(test)]
+mod socket_tests;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -30,7 +32,9 @@ use pool::{Key, Pool};
 /// Sends requests to providers over the network.
 #[derive(Clone)]
 pub struct HttpUpstream {
-    connector: HttpsConnector<HttpConnector>,
+    plain: HttpConnector,
+    /// Made when it is first needed: the certificate authorities take memory.
+    encrypted: Arc<OnceLock<HttpsConnector<HttpConnector>>>,
     connect_timeout: Duration,
     pool: Arc<Pool>,
 }
@@ -41,8 +45,6 @@ impl<T: Read + Write + Send + Unpin> Wire for T {}
 
 impl HttpUpstream {
     /// A transport that gives up on connecting (TLS included) after `connect_timeout`.
-    ///
-    /// Trusts the machine's certificate authorities, or Mozilla's where the machine has none.
     pub fn new(connect_timeout: Duration) -> Self {
         let mut http = HttpConnector::new();
         http.enforce_http(false);
@@ -50,30 +52,32 @@ impl HttpUpstream {
         // acknowledgement.
         http.set_nodelay(true);
         http.set_keepalive(Some(Duration::from_secs(60)));
-        let tls = match rustls::ClientConfig::builder().with_native_roots() {
-            Ok(builder) => builder.with_no_client_auth(),
-            Err(_) => rustls::ClientConfig::builder().with_webpki_roots().with_no_client_auth(),
-        };
-        let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(tls)
-            .https_or_http()
-            .enable_http1()
-            .wrap_connector(http);
-        Self { connector, connect_timeout, pool: Arc::new(Pool::default()) }
+        Self {
+            plain: http,
+            encrypted: Arc::default(),
+            connect_timeout,
+            pool: Arc::new(Pool::default()),
+        }
     }
 
     async fn connect(&self, address: Uri) -> Result<Connection, TransportError> {
-        let mut connector = self.connector.clone();
-        let connecting = tokio::time::timeout(self.connect_timeout, connector.call(address));
-        let wire = match connecting.await {
-            Ok(Ok(wire)) => wire,
-            Ok(Err(error)) => return Err(TransportError::Connect(cause(&*error))),
-            Err(_) => {
-                let waited = self.connect_timeout.as_secs();
-                return Err(TransportError::Connect(format!("no connection after {waited} s")));
-            }
-        };
-        Connection::open(Box::new(wire)).await.map_err(|error| lost(&error))
+        let connecting = tokio::time::timeout(self.connect_timeout, self.wire(address));
+        let wire = connecting.await.unwrap_or_else(|_| {
+            let waited = self.connect_timeout.as_secs();
+            Err(TransportError::Connect(format!("no connection after {waited} s")))
+        })?;
+        Connection::open(wire).await.map_err(|error| lost(&error))
+    }
+
+    async fn wire(&self, address: Uri) -> Result<Box<dyn Wire>, TransportError> {
+        if address.scheme() == Some(&Scheme::HTTPS) {
+            let mut connector = self.encrypted.get_or_init(|| encrypting(&self.plain)).clone();
+            let wire = connector.call(address).await;
+            let wire = wire.map_err(|error| TransportError::Connect(cause(&*error)))?;
+            return Ok(Box::new(wire));
+        }
+        let wire = self.plain.clone().call(address).await;
+        Ok(Box::new(wire.map_err(|error| TransportError::Connect(cause(&error)))?))
     }
 
     async fn call(&self, request: Request<Bytes>) -> Result<Answered, TransportError> {
@@ -98,6 +102,20 @@ impl HttpUpstream {
     }
 }
 
+/// A connector that encrypts. Trusts the machine's certificate authorities, or Mozilla's where the
+/// machine has none.
+fn encrypting(plain: &HttpConnector) -> HttpsConnector<HttpConnector> {
+    let tls = match rustls::ClientConfig::builder().with_native_roots() {
+        Ok(builder) => builder.with_no_client_auth(),
+        Err(_) => rustls::ClientConfig::builder().with_webpki_roots().with_no_client_auth(),
+    };
+    HttpsConnectorBuilder::new()
+        .with_tls_config(tls)
+        .https_or_http()
+        .enable_http1()
+        .wrap_connector(plain.clone())
+}
+
 type Answered = (http::Response<hyper::body::Incoming>, Connection, Key);
 
 impl Upstream for HttpUpstream {
@@ -106,7 +124,8 @@ impl Upstream for HttpUpstream {
         Box::pin(async move {
             let (response, connection, key) = upstream.call(request).await?;
             let pool = upstream.pool.clone();
-            Ok(response.map(|body| pool::PooledBody::new(body, connection, key, pool).boxed_unsync()))
+            Ok(response
+                .map(|body| pool::PooledBody::new(body, connection, key, pool).boxed_unsync()))
         })
     }
 }
@@ -142,4 +161,20 @@ fn cause(error: &(dyn std::error::Error + 'static)) -> String {
         inner = source;
     }
     inner.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_connection_to_a_provider_sends_small_pieces_at_once() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}/v1", listener.local_addr().unwrap());
+        let mut upstream = HttpUpstream::new(Duration::from_secs(60));
+        let stream = upstream.plain.call(address.parse().unwrap()).await.unwrap();
+        assert!(stream.inner().nodelay().unwrap());
+    }
 }

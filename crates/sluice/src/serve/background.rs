@@ -1,6 +1,7 @@
 //! What goes on beside the requests: the journal into the database, new keys, a changed
 //! configuration, the signal to stop.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -110,7 +111,10 @@ pub(crate) async fn reload(mut reload: Reload) {
         let now = fingerprint(&reload.settings.files);
         if asked || now != seen {
             reload.configuration().await;
+            // What was written while it was read is a change still to come: known files count as
+            // they were before.
             seen = fingerprint(&reload.settings.files);
+            seen.extend(now.into_iter().filter(|(file, _)| reload.settings.files.contains(file)));
         }
         if let Err(error) = reload.keys().await {
             // The keys that are known stay valid: a database that is away must not turn into 401.
@@ -155,12 +159,12 @@ impl Reload {
 }
 
 /// When the files were written, and how long they are.
-fn fingerprint(files: &[PathBuf]) -> Vec<Option<(SystemTime, u64)>> {
+fn fingerprint(files: &[PathBuf]) -> HashMap<PathBuf, Option<(SystemTime, u64)>> {
     let of = |path: &PathBuf| {
         let data = std::fs::metadata(path).ok()?;
         Some((data.modified().ok()?, data.len()))
     };
-    files.iter().map(of).collect()
+    files.iter().map(|path| (path.clone(), of(path))).collect()
 }
 
 /// The signal to read the configuration again.

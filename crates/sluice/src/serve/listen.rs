@@ -203,3 +203,17 @@ fn metrics_response(request: &Request<Incoming>, gateway: &Gateway) -> Response<
     );
     response
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_accepted_connection_sends_small_pieces_at_once() {
+        let listener = bind(([127, 0, 0, 1], 0).into(), "server.listen").await.unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (accepted, remote) = usable(listener.accept().await).await.unwrap();
+        assert!(accepted.nodelay().unwrap());
+        assert_eq!(remote, client.local_addr().unwrap().ip());
+    }
+}

@@ -228,7 +228,11 @@ fn write_tool_call_delta(call: &ToolCallDelta, out: &mut Vec<u8>) {
         name.write_literal(out);
     }
     if let Some(arguments) = &call.arguments {
-        out.extend_from_slice(if call.name.is_some() { b",\"arguments\":" } else { b"\"arguments\":" });
+        out.extend_from_slice(if call.name.is_some() {
+            b",\"arguments\":"
+        } else {
+            b"\"arguments\":"
+        });
         arguments.write_literal(out);
     }
     out.push(b'}');
@@ -288,11 +292,8 @@ fn write_nullable(text: Option<&JsonText>, out: &mut Vec<u8>) {
 /// Writes members of the provider's that do not contradict Sluice's own.
 fn write_extra(extra: &[Member], out: &mut Vec<u8>) {
     if extra.iter().any(|member| OWN_MEMBERS.contains(&&*member.name)) {
-        let rest: Vec<Member> = extra
-            .iter()
-            .filter(|member| !OWN_MEMBERS.contains(&&*member.name))
-            .cloned()
-            .collect();
+        let rest: Vec<Member> =
+            extra.iter().filter(|member| !OWN_MEMBERS.contains(&&*member.name)).cloned().collect();
         write_members(&rest, out);
     } else {
         write_members(extra, out);

@@ -2,13 +2,13 @@
 //! be.
 
 use bytestring::ByteString;
-use serde_json::value::RawValue;
+use sluice_core::json::scan::Raw;
 use sluice_core::json::{JsonText, RawJson};
 
 use crate::error::ApiError;
 
 /// What a JSON value is, in words.
-pub(super) fn kind_of(value: &RawValue) -> &'static str {
+pub(super) fn kind_of(value: Raw<'_>) -> &'static str {
     match value.get().as_bytes().first() {
         Some(b'"') => "a string",
         Some(b'{') => "an object",
@@ -20,7 +20,7 @@ pub(super) fn kind_of(value: &RawValue) -> &'static str {
 }
 
 /// The error for a value of another type.
-pub(super) fn wrong_type(field: &str, value: &RawValue, expected: &'static str) -> ApiError {
+pub(super) fn wrong_type(field: &str, value: Raw<'_>, expected: &'static str) -> ApiError {
     ApiError::InvalidType { field: field.to_owned(), got: kind_of(value), expected }
 }
 
@@ -41,23 +41,26 @@ pub(super) fn missing(field: impl Into<String>, expected: &'static str) -> ApiEr
 /// A number from `least` to `most`.
 pub(super) fn number(
     field: &str,
-    value: &RawValue,
+    value: Raw<'_>,
     (least, most): (f64, f64),
 ) -> Result<f64, ApiError> {
-    let number: f64 =
-        serde_json::from_str(value.get()).map_err(|_| wrong_type(field, value, "a number"))?;
-    if (least..=most).contains(&number) {
-        Ok(number)
-    } else {
-        let expected = format!("a number from {least:.1} to {most:.1}");
-        Err(out_of_bounds(field, value.get(), expected))
+    if kind_of(value) != "a number" {
+        return Err(wrong_type(field, value, "a number"));
+    }
+    // One that no floating-point number can hold is out of bounds as well.
+    match serde_json::from_str::<f64>(value.get()) {
+        Ok(number) if (least..=most).contains(&number) => Ok(number),
+        _ => {
+            let expected = format!("a number from {least:.1} to {most:.1}");
+            Err(out_of_bounds(field, value.get(), expected))
+        }
     }
 }
 
 /// An integer from `least` to `most`.
 pub(super) fn integer(
     field: &str,
-    value: &RawValue,
+    value: Raw<'_>,
     (least, most): (i64, i64),
 ) -> Result<i64, ApiError> {
     let text = value.get();
@@ -81,7 +84,7 @@ const MAX_TOKENS_BOUNDS: &str = "an integer from 1 to 4096, or to the model's ow
                                  with a key made by `sluice keys create --max-tokens model`";
 
 /// `true` or `false`.
-pub(super) fn boolean(field: &str, value: &RawValue) -> Result<bool, ApiError> {
+pub(super) fn boolean(field: &str, value: Raw<'_>) -> Result<bool, ApiError> {
     match value.get() {
         "true" => Ok(true),
         "false" => Ok(false),
@@ -90,11 +93,7 @@ pub(super) fn boolean(field: &str, value: &RawValue) -> Result<bool, ApiError> {
 }
 
 /// A string, as the literal that it is in `body`.
-pub(super) fn text(
-    field: &str,
-    value: &RawValue,
-    body: &ByteString,
-) -> Result<JsonText, ApiError> {
+pub(super) fn text(field: &str, value: Raw<'_>, body: &ByteString) -> Result<JsonText, ApiError> {
     if value.get().starts_with('"') {
         Ok(JsonText::trusted_literal(body.slice_ref(value.get())))
     } else {
@@ -105,7 +104,7 @@ pub(super) fn text(
 /// A string that is one of a few words.
 pub(super) fn word<T>(
     field: &str,
-    value: &RawValue,
+    value: Raw<'_>,
     parse: impl Fn(&str) -> Option<T>,
     words: &'static str,
 ) -> Result<T, ApiError> {
@@ -115,6 +114,6 @@ pub(super) fn word<T>(
 }
 
 /// Any value, as it is in `body`.
-pub(super) fn raw(value: &RawValue, body: &ByteString) -> RawJson {
+pub(super) fn raw(value: Raw<'_>, body: &ByteString) -> RawJson {
     RawJson::trusted(body.slice_ref(value.get()))
 }

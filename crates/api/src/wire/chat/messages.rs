@@ -1,48 +1,47 @@
 //! Messages and their parts.
 
 use bytestring::ByteString;
-use serde_json::value::RawValue;
-use sluice_core::chat::{
-    CacheBreakpoint, Content, Message, Part, ReasoningBlock, Role, ToolCall,
-};
+use sluice_core::chat::{CacheBreakpoint, Content, Message, Part, ReasoningBlock, Role, ToolCall};
+use sluice_core::json::scan::{Raw, Scan};
 use sluice_core::json::{JsonText, Member, RawJson};
+use sluice_core::scan_object;
 use sluice_core::wire::Str;
-use sluice_core::wire_object;
 
 use super::fields::{kind_of, missing, out_of_bounds, raw, text, wrong_type};
+use super::problem::reason;
 use super::top::WireMessage;
 use crate::error::ApiError;
 
-wire_object! {
+scan_object! {
     struct WirePart<'a> {
-        kind = "type": &'a RawValue,
-        text: &'a RawValue,
-        image_url: &'a RawValue,
-        cache_control: &'a RawValue,
+        kind = "type": Raw<'a>,
+        text: Raw<'a>,
+        image_url: Raw<'a>,
+        cache_control: Raw<'a>,
     }
 }
 
-wire_object! {
+scan_object! {
     struct WireImage<'a> {
-        url: &'a RawValue,
-        detail: &'a RawValue,
+        url: Raw<'a>,
+        detail: Raw<'a>,
     }
 }
 
-wire_object! {
+scan_object! {
     struct WireCall<'a> {
-        id: &'a RawValue,
-        kind = "type": &'a RawValue,
-        function: &'a RawValue,
-        cache_control: &'a RawValue,
-        extra_content: &'a RawValue,
+        id: Raw<'a>,
+        kind = "type": Raw<'a>,
+        function: Raw<'a>,
+        cache_control: Raw<'a>,
+        extra_content: Raw<'a>,
     }
 }
 
-wire_object! {
+scan_object! {
     struct WireCalled<'a> {
-        name: &'a RawValue,
-        arguments: &'a RawValue,
+        name: Raw<'a>,
+        arguments: Raw<'a>,
     }
 }
 
@@ -82,15 +81,14 @@ pub(super) fn message(
     })
 }
 
-fn role_of(value: &RawValue, field: &str) -> Result<Role, ApiError> {
+fn role_of(value: Raw<'_>, field: &str) -> Result<Role, ApiError> {
     let literal = value.get();
-    let Some(word) = literal.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
-        return Err(wrong_type(field, value, ROLES));
-    };
-    if let Some(role) = Role::parse(word) {
+    let word: Str<'_> =
+        serde_json::from_str(literal).map_err(|_| wrong_type(field, value, ROLES))?;
+    if let Some(role) = Role::parse(&word) {
         return Ok(role);
     }
-    let hint = match word {
+    let hint = match &*word {
         "function" => format!("{ROLES} (results of functions have the role \"tool\")"),
         _ => ROLES.to_owned(),
     };
@@ -119,8 +117,8 @@ fn content(
     }
 }
 
-fn parts(field: &str, value: &RawValue, body: &ByteString) -> Result<Vec<Part>, ApiError> {
-    let elements: Vec<&RawValue> = elements(field, value)?;
+fn parts(field: &str, value: Raw<'_>, body: &ByteString) -> Result<Vec<Part>, ApiError> {
+    let elements = elements(field, value)?;
     let mut parts = Vec::with_capacity(elements.len());
     for (j, element) in elements.into_iter().enumerate() {
         parts.push(part(&format!("{field}[{j}]"), element, body)?);
@@ -128,7 +126,7 @@ fn parts(field: &str, value: &RawValue, body: &ByteString) -> Result<Vec<Part>, 
     Ok(parts)
 }
 
-fn part(path: &str, element: &RawValue, body: &ByteString) -> Result<Part, ApiError> {
+fn part(path: &str, element: Raw<'_>, body: &ByteString) -> Result<Part, ApiError> {
     // Old clients write a text part as a bare string.
     if element.get().starts_with('"') {
         return Ok(Part::Text { text: text(path, element, body)?, cache_breakpoint: None });
@@ -150,7 +148,7 @@ fn part(path: &str, element: &RawValue, body: &ByteString) -> Result<Part, ApiEr
                 return Err(missing(field, "an object with a `url`"));
             };
             if value.get().starts_with('"') {
-                let url = text(&field, value, body)?;
+                let url = image_url(&field, value, body)?;
                 return Ok(Part::Image { url, detail: None, cache_breakpoint });
             }
             let image: WireImage<'_> = object(&field, value)?;
@@ -158,13 +156,7 @@ fn part(path: &str, element: &RawValue, body: &ByteString) -> Result<Part, ApiEr
             let Some(url) = image.url else {
                 return Err(missing(url_field, "an https: or data: URL"));
             };
-            let url = text(&url_field, url, body)?;
-            let beginning: String = url.decode().chars().take(8).collect();
-            if !["https://", "http://", "data:"].iter().any(|scheme| beginning.starts_with(scheme))
-                && !"http://".starts_with(&beginning)
-            {
-                return Err(out_of_bounds(&url_field, &beginning, "an https: or data: URL"));
-            }
+            let url = image_url(&url_field, url, body)?;
             let detail = image
                 .detail
                 .map(|detail| text(&format!("{field}.detail"), detail, body))
@@ -175,12 +167,22 @@ fn part(path: &str, element: &RawValue, body: &ByteString) -> Result<Part, ApiEr
     }
 }
 
-fn tool_calls(
-    field: &str,
-    value: &RawValue,
-    body: &ByteString,
-) -> Result<Vec<ToolCall>, ApiError> {
-    let elements: Vec<&RawValue> = elements(field, value)?;
+fn image_url(field: &str, value: Raw<'_>, body: &ByteString) -> Result<JsonText, ApiError> {
+    let url = text(field, value, body)?;
+    let decoded = url.decode();
+    if ["https://", "http://", "data:"].iter().any(|scheme| decoded.starts_with(scheme)) {
+        return Ok(url);
+    }
+    // It may be a whole image: its beginning says enough.
+    let value = match decoded.char_indices().nth(8) {
+        Some((end, _)) => format!("\"{}…\"", &decoded[..end]),
+        None => format!("\"{decoded}\""),
+    };
+    Err(out_of_bounds(field, &value, "an https: or data: URL"))
+}
+
+fn tool_calls(field: &str, value: Raw<'_>, body: &ByteString) -> Result<Vec<ToolCall>, ApiError> {
+    let elements = elements(field, value)?;
     let mut calls = Vec::with_capacity(elements.len());
     for (j, element) in elements.into_iter().enumerate() {
         let path = format!("{field}[{j}]");
@@ -197,9 +199,7 @@ fn tool_calls(
             id: text(&format!("{path}.id"), id, body)?,
             name: text(&name_field, name, body)?,
             arguments: match called.arguments {
-                Some(arguments) => {
-                    text(&format!("{function_field}.arguments"), arguments, body)?
-                }
+                Some(arguments) => text(&format!("{function_field}.arguments"), arguments, body)?,
                 None => "".into(),
             },
             signature: signature(wire.extra_content),
@@ -209,17 +209,14 @@ fn tool_calls(
     Ok(calls)
 }
 
-fn elements<'a>(field: &str, value: &'a RawValue) -> Result<Vec<&'a RawValue>, ApiError> {
-    serde_json::from_str(value.get()).map_err(|_| wrong_type(field, value, "an array"))
+fn elements<'a>(field: &str, value: Raw<'a>) -> Result<Vec<Raw<'a>>, ApiError> {
+    value.read().map_err(|_| wrong_type(field, value, "an array"))
 }
 
-fn object<'a, T: serde::Deserialize<'a>>(
-    field: &str,
-    value: &'a RawValue,
-) -> Result<T, ApiError> {
-    serde_json::from_str(value.get()).map_err(|error| {
+fn object<'a, T: Scan<'a>>(field: &str, value: Raw<'a>) -> Result<T, ApiError> {
+    value.read().map_err(|error| {
         if kind_of(value) == "an object" {
-            ApiError::InvalidJson { problem: format!("`{field}`: {error}") }
+            ApiError::InvalidJson { problem: format!("`{field}`: {}", reason(value.get(), &error)) }
         } else {
             wrong_type(field, value, "an object")
         }
@@ -227,7 +224,7 @@ fn object<'a, T: serde::Deserialize<'a>>(
 }
 
 /// `cache_control: {"type": "ephemeral", "ttl"?}`, as Anthropic's clients write it.
-pub(super) fn breakpoint(value: Option<&RawValue>) -> Option<CacheBreakpoint> {
+pub(super) fn breakpoint(value: Option<Raw<'_>>) -> Option<CacheBreakpoint> {
     #[derive(serde::Deserialize)]
     struct CacheControl {
         ttl: Option<String>,
@@ -238,7 +235,7 @@ pub(super) fn breakpoint(value: Option<&RawValue>) -> Option<CacheBreakpoint> {
 
 /// Thoughts that a client gives back, as OpenRouter writes them in `reasoning_details`. Pieces of
 /// one streamed thought come one after the other and end with its signature.
-fn reasoning(value: Option<&RawValue>) -> Vec<ReasoningBlock> {
+fn reasoning(value: Option<Raw<'_>>) -> Vec<ReasoningBlock> {
     #[derive(serde::Deserialize)]
     struct Entry {
         #[serde(rename = "type")]
@@ -275,14 +272,14 @@ fn reasoning(value: Option<&RawValue>) -> Vec<ReasoningBlock> {
 }
 
 /// `extra_content.google.thought_signature`, as Gemini's own OpenAI endpoint writes it.
-fn signature(value: Option<&RawValue>) -> Option<JsonText> {
+fn signature(value: Option<Raw<'_>>) -> Option<JsonText> {
     let extra: serde_json::Value = serde_json::from_str(value?.get()).ok()?;
     let signature = extra.get("google")?.get("thought_signature")?.as_str()?;
     Some(JsonText::plain(signature))
 }
 
 /// Members without a name of ours.
-pub(super) fn members(rest: &[(Str<'_>, &RawValue)], body: &ByteString) -> Vec<Member> {
+pub(super) fn members(rest: &[(Str<'_>, Raw<'_>)], body: &ByteString) -> Vec<Member> {
     rest.iter()
         .map(|(name, value)| Member {
             name: ByteString::from(&**name),

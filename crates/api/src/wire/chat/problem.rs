@@ -4,22 +4,24 @@
 //! slowly, until the place is found.
 
 use serde_json::Value;
+use sluice_core::json::scan::{ScanError, ScanProblem};
 
 use super::fields::missing;
-use crate::error::ApiError;
+use crate::error::{ApiError, BODY};
 
-/// The error for `body`, whose parsing failed with `error`.
-pub(super) fn diagnose(body: &str, error: &serde_json::Error) -> ApiError {
-    let value: Value = match serde_json::from_str(body) {
-        Ok(value) => value,
-        Err(error) => return ApiError::InvalidJson { problem: described(&error) },
-    };
-    find(&value).unwrap_or_else(|| ApiError::InvalidJson { problem: described(error) })
+/// The error for `body`, whose reading failed with `error`.
+pub(super) fn diagnose(body: &str, error: &ScanError) -> ApiError {
+    match serde_json::from_str::<Value>(body) {
+        Ok(value) => {
+            find(&value).unwrap_or_else(|| ApiError::InvalidJson { problem: reason(body, error) })
+        }
+        Err(error) => ApiError::InvalidJson { problem: error.to_string() },
+    }
 }
 
 fn find(body: &Value) -> Option<ApiError> {
     if !body.is_object() {
-        return Some(wrong("the request body", body, "an object"));
+        return Some(wrong(BODY, body, "an object"));
     }
     if let Some(messages) = body.get("messages").filter(|messages| !messages.is_null()) {
         let Some(messages) = messages.as_array() else {
@@ -40,7 +42,9 @@ fn find(body: &Value) -> Option<ApiError> {
             return Some(wrong(&format!("tools[{i}]"), tool, "an object"));
         }
         match tool.get("type") {
-            None | Some(Value::Null) => return Some(missing(format!("tools[{i}].type"), "a string")),
+            None | Some(Value::Null) => {
+                return Some(missing(format!("tools[{i}].type"), "a string"));
+            }
             Some(Value::String(_)) => {}
             Some(kind) => return Some(wrong(&format!("tools[{i}].type"), kind, "a string")),
         }
@@ -66,11 +70,14 @@ fn wrong(field: &str, value: &Value, expected: &'static str) -> ApiError {
     ApiError::InvalidType { field: field.to_owned(), got, expected }
 }
 
-/// serde's words. They name members and places, never values: values of wrong types were found
-/// above.
-fn described(error: &serde_json::Error) -> String {
-    if error.is_data() && !error.to_string().starts_with("duplicate field") {
-        return format!("at line {} column {}", error.line(), error.column());
+/// Why `text` could not be read: in serde's words where it is no JSON, else by the place. Neither
+/// shows a value.
+pub(super) fn reason(text: &str, error: &ScanError) -> String {
+    if let ScanProblem::Duplicate(_) = error.problem {
+        return error.to_string();
     }
-    error.to_string()
+    match serde_json::from_str::<Value>(text) {
+        Err(error) => error.to_string(),
+        Ok(_) => format!("at line {} column {}", error.line, error.column),
+    }
 }

@@ -2,22 +2,22 @@
 
 use bytes::Bytes;
 use bytestring::ByteString;
-use serde_json::value::RawValue;
 use sluice_core::chat::{
     ChatRequest, ReasoningEffort, RequestOptions, ResponseFormat, Tool, ToolChoice,
 };
+use sluice_core::json::scan::{self, Raw};
 use sluice_core::json::{JsonText, Member};
 use sluice_core::level::SecurityLevel;
 use sluice_core::region::Region;
+use sluice_core::scan_object;
 use sluice_core::source::{Dialect, Source};
-use sluice_core::wire_object;
 
 use super::fields::{
     boolean, integer, missing, number, out_of_bounds, raw, text, word, wrong_type,
 };
 use super::messages::{breakpoint, message};
 use super::problem::diagnose;
-use super::top::{Top, WireTool, normalise};
+use super::top::{Top, WireTool};
 use crate::error::ApiError;
 
 /// Members that the vocabulary has a name for; all others ride along.
@@ -51,31 +51,19 @@ const KNOWN: [&str; 27] = [
     "zero_retention",
 ];
 
-const EFFORTS: &str =
-    "one of \"none\", \"minimal\", \"low\", \"medium\", \"high\", \"xhigh\"";
+const EFFORTS: &str = "one of \"none\", \"minimal\", \"low\", \"medium\", \"high\", \"xhigh\"";
 
 /// A checked request from a body's bytes.
 pub fn parse(body: Bytes) -> Result<ChatRequest, ApiError> {
-    let body = ByteString::try_from(body).map_err(|_| ApiError::InvalidJson {
-        problem: "it is not valid UTF-8".to_owned(),
-    })?;
-    let top: Top<'_> = serde_json::from_str(&body).map_err(|error| diagnose(&body, &error))?;
-    match top.members(&body) {
-        Some(members) => {
-            let source =
-                Source { dialect: Dialect::OpenAiChat, members, body_bytes: body.len() };
-            chat(&top, &body, source)
-        }
-        None => {
-            let problem = |error| diagnose(&body, &error);
-            let body = normalise(&body).map_err(problem)?;
-            let top: Top<'_> = serde_json::from_str(&body).map_err(|error| diagnose(&body, &error))?;
-            let members = top.members(&body).unwrap_or_default();
-            let source =
-                Source { dialect: Dialect::OpenAiChat, members, body_bytes: body.len() };
-            chat(&top, &body, source)
-        }
-    }
+    let body = ByteString::try_from(body)
+        .map_err(|_| ApiError::InvalidJson { problem: "it is not valid UTF-8".to_owned() })?;
+    let top: Top<'_> = scan::read(&body).map_err(|error| diagnose(&body, &error))?;
+    let source = Source {
+        dialect: Dialect::OpenAiChat,
+        members: top.members(&body),
+        body_bytes: body.len(),
+    };
+    chat(&top, &body, source)
 }
 
 fn chat(top: &Top<'_>, body: &ByteString, source: Source) -> Result<ChatRequest, ApiError> {
@@ -91,8 +79,8 @@ fn chat(top: &Top<'_>, body: &ByteString, source: Source) -> Result<ChatRequest,
         messages.push(message(i, wire, body)?);
     }
     let mut tools = Vec::new();
-    for (i, wire) in top.tools.iter().flatten().enumerate() {
-        tools.push(tool(i, wire, body)?);
+    for (i, (wire, whole)) in top.tools.iter().flatten().enumerate() {
+        tools.push(tool(i, wire, *whole, body)?);
     }
     let number = |name: &str, bounds| top.value(name).map(|v| number(name, v, bounds)).transpose();
     let whole = |name: &str, bounds| top.value(name).map(|v| integer(name, v, bounds)).transpose();
@@ -155,11 +143,16 @@ fn model(top: &Top<'_>, body: &ByteString) -> Result<ByteString, ApiError> {
     Ok(ByteString::from(&*model))
 }
 
-fn tool(i: usize, wire: &WireTool<'_>, body: &ByteString) -> Result<Tool, ApiError> {
+fn tool(
+    i: usize,
+    wire: &WireTool<'_>,
+    whole: Raw<'_>,
+    body: &ByteString,
+) -> Result<Tool, ApiError> {
     let path = |name: &str| format!("tools[{i}].{name}");
     let Some(kind) = &wire.kind else { return Err(missing(path("type"), "a string")) };
     if &**kind != "function" {
-        return provider_tool(i, body);
+        return Ok(provider_tool(whole, body));
     }
     let Some(function) = &wire.function else {
         return Err(missing(path("function"), "an object with a `name`"));
@@ -189,64 +182,60 @@ fn tool(i: usize, wire: &WireTool<'_>, body: &ByteString) -> Result<Tool, ApiErr
     })
 }
 
-/// A tool of another type, kept whole. Rare, so it is looked up in the body again.
-fn provider_tool(i: usize, body: &ByteString) -> Result<Tool, ApiError> {
-    wire_object! {
-        struct Tools<'a> {
-            tools: Vec<&'a RawValue>,
-        }
-    }
-    let all: Tools<'_> = serde_json::from_str(body).map_err(|error| diagnose(body, &error))?;
-    let whole = all.tools.as_ref().and_then(|tools| tools.get(i).copied());
-    let other = whole.map(|whole| raw(whole, body));
+/// A tool of another type, kept whole.
+fn provider_tool(whole: Raw<'_>, body: &ByteString) -> Tool {
+    let other = raw(whole, body);
     let name = other
-        .as_ref()
-        .and_then(|other| other.decode::<serde_json::Value>().ok())
+        .decode::<serde_json::Value>()
+        .ok()
         .and_then(|tool| Some(tool.get("name")?.as_str()?.to_owned()))
         .unwrap_or_default();
-    Ok(Tool {
+    Tool {
         name: name.into(),
         description: None,
         parameters: None,
         strict: None,
         cache_breakpoint: None,
-        other,
-    })
+        other: Some(other),
+    }
 }
 
-fn tool_choice(value: &RawValue, body: &ByteString) -> Result<ToolChoice, ApiError> {
-    const EXPECTED: &str =
-        "\"auto\", \"none\", \"required\", or {\"type\": \"function\", \"function\": {\"name\": …}}";
-    match value.get() {
-        "\"auto\"" => return Ok(ToolChoice::Auto),
-        "\"none\"" => return Ok(ToolChoice::None),
-        "\"required\"" => return Ok(ToolChoice::Required),
-        word if word.starts_with('"') => return Err(out_of_bounds("tool_choice", word, EXPECTED)),
-        other if !other.starts_with('{') => {
-            return Err(wrong_type("tool_choice", value, EXPECTED));
+fn tool_choice(value: Raw<'_>, body: &ByteString) -> Result<ToolChoice, ApiError> {
+    const EXPECTED: &str = "\"auto\", \"none\", \"required\", or {\"type\": \"function\", \"function\": {\"name\": …}}";
+    match value.get().as_bytes().first() {
+        Some(b'"') => {
+            return match &*text("tool_choice", value, body)?.decode() {
+                "auto" => Ok(ToolChoice::Auto),
+                "none" => Ok(ToolChoice::None),
+                "required" => Ok(ToolChoice::Required),
+                _ => Err(out_of_bounds("tool_choice", value.get(), EXPECTED)),
+            };
         }
-        _ => {}
+        Some(b'{') => {}
+        _ => return Err(wrong_type("tool_choice", value, EXPECTED)),
     }
-    wire_object! {
+    scan_object! {
         struct Choice<'a> {
-            kind = "type": &'a RawValue,
-            function: &'a RawValue,
+            kind = "type": Raw<'a>,
+            function: Raw<'a>,
         }
     }
-    wire_object! {
+    scan_object! {
         struct Named<'a> {
-            name: &'a RawValue,
+            name: Raw<'a>,
         }
     }
-    let choice: Choice<'_> = serde_json::from_str(value.get())
-        .map_err(|_| wrong_type("tool_choice", value, EXPECTED))?;
-    if choice.kind.is_some_and(|kind| kind.get() != "\"function\"") {
+    let choice: Choice<'_> =
+        value.read().map_err(|_| wrong_type("tool_choice", value, EXPECTED))?;
+    let kind = choice.kind.map(|kind| text("tool_choice.type", kind, body)).transpose()?;
+    if kind.is_some_and(|kind| kind.decode() != "function") {
         return Ok(ToolChoice::Other(raw(value, body)));
     }
     let Some(function) = choice.function else {
         return Err(missing("tool_choice.function", "an object with a `name`"));
     };
-    let named: Named<'_> = serde_json::from_str(function.get())
+    let named: Named<'_> = function
+        .read()
         .map_err(|_| wrong_type("tool_choice.function", function, "an object with a `name`"))?;
     let Some(name) = named.name else {
         return Err(missing("tool_choice.function.name", "a string"));
@@ -254,22 +243,23 @@ fn tool_choice(value: &RawValue, body: &ByteString) -> Result<ToolChoice, ApiErr
     Ok(ToolChoice::Function(text("tool_choice.function.name", name, body)?))
 }
 
-fn response_format(value: &RawValue, body: &ByteString) -> Result<ResponseFormat, ApiError> {
-    wire_object! {
+fn response_format(value: Raw<'_>, body: &ByteString) -> Result<ResponseFormat, ApiError> {
+    scan_object! {
         struct Format<'a> {
-            kind = "type": &'a RawValue,
-            json_schema: &'a RawValue,
+            kind = "type": Raw<'a>,
+            json_schema: Raw<'a>,
         }
     }
-    wire_object! {
+    scan_object! {
         struct Schema<'a> {
-            name: &'a RawValue,
-            description: &'a RawValue,
-            schema: &'a RawValue,
-            strict: &'a RawValue,
+            name: Raw<'a>,
+            description: Raw<'a>,
+            schema: Raw<'a>,
+            strict: Raw<'a>,
         }
     }
-    let format: Format<'_> = serde_json::from_str(value.get())
+    let format: Format<'_> = value
+        .read()
         .map_err(|_| wrong_type("response_format", value, "an object with a `type`"))?;
     let Some(kind) = format.kind else {
         return Err(missing(
@@ -284,8 +274,8 @@ fn response_format(value: &RawValue, body: &ByteString) -> Result<ResponseFormat
             const FIELD: &str = "response_format.json_schema";
             let expected = "an object with `name` and `schema`";
             let Some(value) = format.json_schema else { return Err(missing(FIELD, expected)) };
-            let schema: Schema<'_> = serde_json::from_str(value.get())
-                .map_err(|_| wrong_type(FIELD, value, expected))?;
+            let schema: Schema<'_> =
+                value.read().map_err(|_| wrong_type(FIELD, value, expected))?;
             let field = |name: &str| format!("{FIELD}.{name}");
             let Some(name) = schema.name else { return Err(missing(field("name"), "a string")) };
             if let Some(value) = schema.schema
@@ -300,23 +290,20 @@ fn response_format(value: &RawValue, body: &ByteString) -> Result<ResponseFormat
                     .map(|value| text(&field("description"), value, body))
                     .transpose()?,
                 schema: schema.schema.map(|value| raw(value, body)),
-                strict: schema
-                    .strict
-                    .map(|value| boolean(&field("strict"), value))
-                    .transpose()?,
+                strict: schema.strict.map(|value| boolean(&field("strict"), value)).transpose()?,
             })
         }
         _ => Ok(ResponseFormat::Other(raw(value, body))),
     }
 }
 
-fn stop(value: &RawValue, body: &ByteString) -> Result<Vec<JsonText>, ApiError> {
+fn stop(value: Raw<'_>, body: &ByteString) -> Result<Vec<JsonText>, ApiError> {
     const EXPECTED: &str = "a string or an array of strings";
     match value.get().as_bytes().first() {
         Some(b'"') => Ok(vec![text("stop", value, body)?]),
         Some(b'[') => {
-            let values: Vec<&RawValue> = serde_json::from_str(value.get())
-                .map_err(|_| wrong_type("stop", value, EXPECTED))?;
+            let values: Vec<Raw<'_>> =
+                value.read().map_err(|_| wrong_type("stop", value, EXPECTED))?;
             let text = |(i, value)| text(&format!("stop[{i}]"), value, body);
             values.into_iter().enumerate().map(text).collect()
         }
@@ -329,27 +316,29 @@ fn reasoning_effort(top: &Top<'_>) -> Result<Option<ReasoningEffort>, ApiError> 
     if let Some(value) = top.value("reasoning_effort") {
         return word("reasoning_effort", value, ReasoningEffort::parse, EFFORTS).map(Some);
     }
-    wire_object! {
+    scan_object! {
         struct Reasoning<'a> {
-            effort: &'a RawValue,
+            effort: Raw<'a>,
         }
     }
     let Some(value) = top.value("reasoning") else { return Ok(None) };
-    let reasoning: Reasoning<'_> = serde_json::from_str(value.get())
-        .map_err(|_| wrong_type("reasoning", value, "an object"))?;
+    let reasoning: Reasoning<'_> =
+        value.read().map_err(|_| wrong_type("reasoning", value, "an object"))?;
     let effort = reasoning.effort;
-    effort.map(|effort| word("reasoning.effort", effort, ReasoningEffort::parse, EFFORTS)).transpose()
+    effort
+        .map(|effort| word("reasoning.effort", effort, ReasoningEffort::parse, EFFORTS))
+        .transpose()
 }
 
 fn include_usage(top: &Top<'_>) -> Result<bool, ApiError> {
-    wire_object! {
+    scan_object! {
         struct StreamOptions<'a> {
-            include_usage: &'a RawValue,
+            include_usage: Raw<'a>,
         }
     }
     let Some(value) = top.value("stream_options") else { return Ok(false) };
-    let options: StreamOptions<'_> = serde_json::from_str(value.get())
-        .map_err(|_| wrong_type("stream_options", value, "an object"))?;
+    let options: StreamOptions<'_> =
+        value.read().map_err(|_| wrong_type("stream_options", value, "an object"))?;
     let flag = options.include_usage.map(|v| boolean("stream_options.include_usage", v));
     flag.transpose().map(|flag| flag.unwrap_or(false))
 }

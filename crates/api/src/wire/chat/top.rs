@@ -2,191 +2,159 @@
 //! (`messages`, `tools`) taken apart on the way.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::collections::HashSet;
 
 use bytestring::ByteString;
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
-use serde_json::value::RawValue;
 use sluice_core::json::RawJson;
+use sluice_core::json::scan::{Cursor, Raw, Scan, ScanError};
+use sluice_core::scan_object;
 use sluice_core::source::SourceMember;
 use sluice_core::wire::Str;
-use sluice_core::wire_object;
 
-wire_object! {
+scan_object! {
     pub(super) struct WireMessage<'a> {
-        role: &'a RawValue,
-        content: &'a RawValue,
-        name: &'a RawValue,
-        tool_calls: &'a RawValue,
-        tool_call_id: &'a RawValue,
-        reasoning_details: &'a RawValue,
-        cache_control: &'a RawValue,
+        role: Raw<'a>,
+        content: Raw<'a>,
+        name: Raw<'a>,
+        tool_calls: Raw<'a>,
+        tool_call_id: Raw<'a>,
+        reasoning_details: Raw<'a>,
+        cache_control: Raw<'a>,
     }
 }
 
-wire_object! {
+scan_object! {
     pub(super) struct WireTool<'a> {
         kind = "type": Str<'a>,
         function: WireFunction<'a>,
-        cache_control: &'a RawValue,
+        cache_control: Raw<'a>,
     }
 }
 
-wire_object! {
+scan_object! {
     pub(super) struct WireFunction<'a> {
-        name: &'a RawValue,
-        description: &'a RawValue,
-        parameters: &'a RawValue,
-        strict: &'a RawValue,
+        name: Raw<'a>,
+        description: Raw<'a>,
+        parameters: Raw<'a>,
+        strict: Raw<'a>,
     }
 }
 
 /// A request's members.
 #[derive(Default)]
 pub(super) struct Top<'a> {
-    names: Vec<Str<'a>>,
-    /// Values by the position of their name; `None` for the two that were taken apart.
-    values: Vec<Option<&'a RawValue>>,
+    members: Vec<(Str<'a>, Raw<'a>)>,
     pub(super) messages: Option<Vec<WireMessage<'a>>>,
-    pub(super) tools: Option<Vec<WireTool<'a>>>,
+    /// Each tool beside its own text, for those that are passed on whole.
+    pub(super) tools: Option<Vec<(WireTool<'a>, Raw<'a>)>>,
 }
 
 impl<'a> Top<'a> {
     /// The value of a member, where it is there and not `null`.
-    pub(super) fn value(&self, name: &str) -> Option<&'a RawValue> {
-        let at = self.names.iter().position(|known| &**known == name)?;
-        self.values[at].filter(|value| value.get() != "null")
+    pub(super) fn value(&self, name: &str) -> Option<Raw<'a>> {
+        let (_, value) = self.members.iter().find(|(known, _)| &**known == name)?;
+        Some(*value).filter(|value| value.get() != "null")
     }
 
-    /// Whether a member is there at all.
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.names.iter().any(|known| &**known == name)
+    /// All members in order. Values are slices of `body`, and so are names without escapes.
+    pub(super) fn members(&self, body: &ByteString) -> Vec<SourceMember> {
+        let member = |(name, value): &(Str<'_>, Raw<'_>)| SourceMember {
+            name: match &name.0 {
+                Cow::Borrowed(name) => body.slice_ref(name),
+                Cow::Owned(name) => ByteString::from(name.as_str()),
+            },
+            value: RawJson::trusted(body.slice_ref(value.get())),
+        };
+        self.members.iter().map(member).collect()
     }
+}
 
-    /// All members as slices of `body`, in order. `None` where a name was written with escapes, so
-    /// that its place in the body is not known.
-    pub(super) fn members(&self, body: &ByteString) -> Option<Vec<SourceMember>> {
-        let mut members = Vec::with_capacity(self.names.len());
-        for (at, name) in self.names.iter().enumerate() {
-            let name = borrowed(name)?;
-            let value = match self.values[at] {
-                Some(value) => value.get(),
-                None => {
-                    // The value stands between its own name and the next, or the end.
-                    let from = offset(body, name)? + name.len() + 1;
-                    let to = match self.names.get(at + 1) {
-                        Some(next) => offset(body, borrowed(next)?)?.checked_sub(1)?,
-                        None => body.trim_end().len().checked_sub(1)?,
-                    };
-                    let between = body.get(from..to)?.trim_start().strip_prefix(':')?;
-                    let between = between.trim_matches(JSON_SPACE);
-                    between.strip_suffix(',').unwrap_or(between).trim_matches(JSON_SPACE)
+impl<'a> Scan<'a> for Top<'a> {
+    fn scan(cursor: &mut Cursor<'a>) -> Result<Self, ScanError> {
+        let mut top = Top::default();
+        let mut names = Names::default();
+        cursor.object(|cursor, name| {
+            if !names.add(&name, &top.members) {
+                return Err(cursor.duplicate(&name));
+            }
+            let value = match &*name {
+                "messages" => {
+                    let (messages, value) = Scan::scan(cursor)?;
+                    top.messages = messages;
+                    value
                 }
+                "tools" => {
+                    let (tools, value) = Scan::scan(cursor)?;
+                    top.tools = tools;
+                    value
+                }
+                _ => Scan::scan(cursor)?,
             };
-            members.push(SourceMember {
-                name: body.slice_ref(name),
-                value: RawJson::trusted(body.slice_ref(value)),
-            });
+            top.members.push((name, value));
+            Ok(())
+        })?;
+        Ok(top)
+    }
+}
+
+/// The names that were there: two readers of a name that comes twice could see different requests.
+#[derive(Default)]
+struct Names<'a>(HashSet<Str<'a>>);
+
+impl<'a> Names<'a> {
+    /// Whether `name` is none of `members`. Requests have a dozen, among which looking is cheapest;
+    /// a body made of names alone must not cost the square of their number.
+    fn add(&mut self, name: &Str<'a>, members: &[(Str<'a>, Raw<'a>)]) -> bool {
+        const FEW: usize = 32;
+        if members.len() < FEW {
+            return members.iter().all(|(known, _)| known != name);
         }
-        Some(members)
-    }
-}
-
-const JSON_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
-
-fn borrowed<'a>(name: &Str<'a>) -> Option<&'a str> {
-    match name.0 {
-        Cow::Borrowed(name) => Some(name),
-        Cow::Owned(_) => None,
-    }
-}
-
-/// Where `part`, a slice of `body`, begins.
-fn offset(body: &ByteString, part: &str) -> Option<usize> {
-    (part.as_ptr() as usize).checked_sub(body.as_ptr() as usize).filter(|at| *at <= body.len())
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Top<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TopVisitor;
-        impl<'de> Visitor<'de> for TopVisitor {
-            type Value = Top<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Top<'de>, A::Error> {
-                let mut top = Top::default();
-                while let Some(name) = map.next_key::<Str<'de>>()? {
-                    if top.has(&name) {
-                        // Two readers of the same bytes could see different requests.
-                        return Err(A::Error::custom(format_args!(
-                            "duplicate field `{}`",
-                            name.chars().take(64).collect::<String>()
-                        )));
-                    }
-                    let value = match &*name {
-                        "messages" => {
-                            top.messages = map.next_value()?;
-                            None
-                        }
-                        "tools" => {
-                            top.tools = map.next_value()?;
-                            None
-                        }
-                        _ => Some(map.next_value()?),
-                    };
-                    top.names.push(name);
-                    top.values.push(value);
-                }
-                Ok(top)
-            }
+        if self.0.is_empty() {
+            self.0.extend(members.iter().map(|(known, _)| known.clone()));
         }
-        deserializer.deserialize_map(TopVisitor)
+        self.0.insert(name.clone())
     }
 }
 
-/// `body` with its top-level names written without escapes. Nobody writes them so; whoever does
-/// pays for a copy.
-pub(super) fn normalise(body: &str) -> Result<ByteString, serde_json::Error> {
-    struct Pairs<'a>(Vec<(Str<'a>, &'a RawValue)>);
-    impl<'de: 'a, 'a> Deserialize<'de> for Pairs<'a> {
-        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-            struct PairsVisitor;
-            impl<'de> Visitor<'de> for PairsVisitor {
-                type Value = Pairs<'de>;
+#[cfg(test)]
+mod tests {
+    use sluice_core::json::scan::read;
 
-                fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                    f.write_str("an object")
-                }
+    use super::*;
 
-                fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs<'de>, A::Error> {
-                    let mut pairs = Vec::new();
-                    while let Some(pair) = map.next_entry()? {
-                        pairs.push(pair);
-                    }
-                    Ok(Pairs(pairs))
-                }
+    #[test]
+    fn members_keep_their_order_their_bytes_and_their_names() {
+        let body = ByteString::from_static(
+            r#" { "mod\u0065l" : "m" ,"messages": [ {"role":"user"} ],"a\"b":null, "tools":[{"type":"x"} ] } "#,
+        );
+        let top: Top<'_> = read(&body).unwrap();
+        let members = top.members(&body);
+        let pairs: Vec<_> = members.iter().map(|m| (&*m.name, m.value.as_str())).collect();
+        let expected = [
+            ("model", r#""m""#),
+            ("messages", r#"[ {"role":"user"} ]"#),
+            ("a\"b", "null"),
+            ("tools", r#"[{"type":"x"} ]"#),
+        ];
+        assert_eq!(pairs, expected);
+        assert_eq!(top.value("model").unwrap().get(), r#""m""#);
+        assert!(top.value("a\"b").is_none());
+        assert_eq!(top.tools.unwrap()[0].1.get(), r#"{"type":"x"}"#);
+    }
+
+    #[test]
+    fn a_name_that_comes_twice_is_refused_wherever_it_stands() {
+        for count in [2, 31, 32, 33, 34, 100] {
+            let names: Vec<String> = (0..count).map(|i| format!("\"member{i}\":{i}")).collect();
+            let body = |names: &[String]| format!("{{{}}}", names.join(","));
+            assert!(read::<Top<'_>>(&body(&names)).is_ok(), "{count}");
+            for twice in [0, count / 2, count - 1] {
+                let mut names = names.clone();
+                names.push(format!("\"m\\u0065mber{twice}\":null"));
+                let refused = read::<Top<'_>>(&body(&names)).err().unwrap().to_string();
+                let expected = format!("duplicate field `member{twice}` at line 1 column ");
+                assert!(refused.starts_with(&expected), "{refused}");
             }
-            deserializer.deserialize_map(PairsVisitor)
         }
     }
-    let pairs: Pairs<'_> = serde_json::from_str(body)?;
-    let mut out = Vec::with_capacity(body.len());
-    for (name, value) in &pairs.0 {
-        out.push(if out.is_empty() { b'{' } else { b',' });
-        // A name that still needs escapes (a quote, a line end) stays as odd as it is, and the
-        // member is then one of nobody's fields; it is written so that its place can be found.
-        let plain: String =
-            name.chars().map(|c| if c < ' ' || c == '"' || c == '\\' { '_' } else { c }).collect();
-        sluice_core::json::write_escaped(&plain, &mut out);
-        out.push(b':');
-        out.extend_from_slice(value.get().as_bytes());
-    }
-    if out.is_empty() {
-        out.push(b'{');
-    }
-    out.push(b'}');
-    Ok(String::from_utf8_lossy(&out).into_owned().into())
 }

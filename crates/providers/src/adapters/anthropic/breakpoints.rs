@@ -9,11 +9,7 @@ const MOST: usize = 4;
 /// What stays is the last one of tools and system prompt, which covers all of these and is shared
 /// by many conversations, and the last ones of the request, where this conversation will go on.
 pub(super) fn limit(request: &mut MessagesRequest<'_>) {
-    let most = if request.cache_control.is_some() {
-        MOST - 1
-    } else {
-        MOST
-    };
+    let most = if request.cache_control.is_some() { MOST - 1 } else { MOST };
     let tools = request.tools.iter_mut().filter_map(|tool| match tool {
         Tool::Function { cache_control, .. } => Some(cache_control),
         Tool::Anthropic(_) => None,
@@ -21,15 +17,8 @@ pub(super) fn limit(request: &mut MessagesRequest<'_>) {
     let system = request.system.iter_mut().filter_map(Block::cache_control);
     let mut slots: Vec<_> = tools.chain(system).filter(|slot| slot.is_some()).collect();
     let shared = slots.len();
-    let turns = request
-        .messages
-        .iter_mut()
-        .flat_map(|turn| &mut turn.content);
-    slots.extend(
-        turns
-            .filter_map(Block::cache_control)
-            .filter(|slot| slot.is_some()),
-    );
+    let turns = request.messages.iter_mut().flat_map(|turn| &mut turn.content);
+    slots.extend(turns.filter_map(Block::cache_control).filter(|slot| slot.is_some()));
     remove_surplus(&mut slots, shared, most);
 }
 

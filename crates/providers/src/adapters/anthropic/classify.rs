@@ -29,15 +29,10 @@ pub(super) fn classify(
     body: &[u8],
     target: &Target,
 ) -> ProviderError {
-    let error = serde_json::from_slice::<Body>(body)
-        .map(|body| body.error)
-        .unwrap_or_default();
+    let error = serde_json::from_slice::<Body>(body).map(|body| body.error).unwrap_or_default();
     let message = match error.message.as_deref().map(str::trim) {
         Some(message) if !message.is_empty() => quote(message, credential(target)),
-        _ => format!(
-            "the provider answered {} without a message",
-            status.as_u16()
-        ),
+        _ => format!("the provider answered {} without a message", status.as_u16()),
     };
     ProviderError {
         kind: kind(&error, Some(status)),
@@ -52,13 +47,9 @@ pub(super) fn classify(
 /// An error that came where an answer was expected: the value of the member `error`. A provider
 /// that accepted the request does not quote its credential, and none is at hand here.
 pub(super) fn error_in_answer(error: Option<&RawValue>) -> ProviderError {
-    let error: WireError = error
-        .and_then(|error| serde_json::from_str(error.get()).ok())
-        .unwrap_or_default();
-    let message = error
-        .message
-        .as_deref()
-        .unwrap_or("the provider gave no message");
+    let error: WireError =
+        error.and_then(|error| serde_json::from_str(error.get()).ok()).unwrap_or_default();
+    let message = error.message.as_deref().unwrap_or("the provider gave no message");
     ProviderError {
         kind: kind(&error, None),
         status: None,
@@ -97,11 +88,7 @@ fn kind(error: &WireError, status: Option<StatusCode>) -> ProviderErrorKind {
 
 fn of_invalid_request(message: &str) -> ProviderErrorKind {
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| message.contains(phrase));
-    if says(&[
-        "prompt is too long",
-        "exceed context limit",
-        "context window",
-    ]) {
+    if says(&["prompt is too long", "exceed context limit", "context window"]) {
         ProviderErrorKind::ContextLength
     } else if says(&["credit balance", "api usage limits"]) {
         ProviderErrorKind::Credential

@@ -31,10 +31,7 @@ pub(super) fn translate<'a>(
     messages: &'a [Message],
     model: Model,
 ) -> Result<Conversation<'a>, Unsupported> {
-    let mut conversation = Conversation {
-        system: Vec::new(),
-        turns: Vec::new(),
-    };
+    let mut conversation = Conversation { system: Vec::new(), turns: Vec::new() };
     let mut last = 0;
     for (index, message) in messages.iter().enumerate() {
         let at = At(index);
@@ -67,10 +64,7 @@ pub(super) fn translate<'a>(
         conversation.push(speaker, blocks);
     }
     match conversation.turns.last() {
-        None => Err(unsupported(
-            "messages",
-            "hold no user turn with text, which Anthropic wants",
-        )),
+        None => Err(unsupported("messages", "hold no user turn with text, which Anthropic wants")),
         Some(turn) if turn.role == Speaker::Assistant && !model.continues_its_turn() => {
             let reason = "is an assistant turn at the end, which this model does not go on with";
             Err(unsupported(At(last).field(), reason))
@@ -82,10 +76,7 @@ pub(super) fn translate<'a>(
 impl<'a> Conversation<'a> {
     fn push(&mut self, role: Speaker, mut blocks: Vec<Block<'a>>) {
         let Some(turn) = self.turns.last_mut().filter(|turn| turn.role == role) else {
-            self.turns.push(Turn {
-                role,
-                content: blocks,
-            });
+            self.turns.push(Turn { role, content: blocks });
             return;
         };
         if matches!(blocks.as_slice(), [Block::ToolResult { .. }]) {
@@ -124,35 +115,22 @@ fn blocks<'a>(content: &'a Content, at: At, media: Media) -> Result<Vec<Block<'a
         Content::None => return Ok(Vec::new()),
         Content::Text(text) if is_blank(text) => return Ok(Vec::new()),
         Content::Text(text) => {
-            return Ok(vec![Block::Text {
-                text: Text::new(text),
-                cache_control: None,
-            }]);
+            return Ok(vec![Block::Text { text: Text::new(text), cache_control: None }]);
         }
         Content::Parts(parts) => parts,
     };
     let mut blocks = Vec::with_capacity(parts.len());
     for (index, part) in parts.iter().enumerate() {
         match part {
-            Part::Text {
-                text,
-                cache_breakpoint,
-            } => {
+            Part::Text { text, cache_breakpoint } => {
                 let cache_control = CacheControl::of(cache_breakpoint.as_ref());
                 if !is_blank(text) {
-                    blocks.push(Block::Text {
-                        text: Text::new(text),
-                        cache_control,
-                    });
+                    blocks.push(Block::Text { text: Text::new(text), cache_control });
                 } else if let Some(cache_control) = cache_control {
                     mark_last(&mut blocks, cache_control);
                 }
             }
-            Part::Image {
-                url,
-                cache_breakpoint,
-                ..
-            } if media == Media::Any => {
+            Part::Image { url, cache_breakpoint, .. } if media == Media::Any => {
                 let cache_control = CacheControl::of(cache_breakpoint.as_ref());
                 blocks.push(media::image(url, cache_control, || at.part(index))?);
             }
@@ -179,10 +157,7 @@ fn assistant_blocks<'a>(message: &'a Message, at: At) -> Result<Vec<Block<'a>>, 
     let mut all = Vec::new();
     for thought in &message.reasoning {
         match thought {
-            ReasoningBlock::Text {
-                text,
-                signature: Some(signature),
-            } if !signature.is_empty() => {
+            ReasoningBlock::Text { text, signature: Some(signature) } if !signature.is_empty() => {
                 all.push(Block::Thinking {
                     thinking: Text::new(text),
                     signature: Text::new(signature),
@@ -190,9 +165,7 @@ fn assistant_blocks<'a>(message: &'a Message, at: At) -> Result<Vec<Block<'a>>, 
             }
             ReasoningBlock::Text { .. } => {}
             ReasoningBlock::Redacted { data } => {
-                all.push(Block::RedactedThinking {
-                    data: Text::new(data),
-                });
+                all.push(Block::RedactedThinking { data: Text::new(data) });
             }
         }
     }
@@ -208,10 +181,7 @@ fn assistant_blocks<'a>(message: &'a Message, at: At) -> Result<Vec<Block<'a>>, 
     }
     // Thoughts alone are no turn.
     let says = |block: &Block<'_>| {
-        !matches!(
-            block,
-            Block::Thinking { .. } | Block::RedactedThinking { .. }
-        )
+        !matches!(block, Block::Thinking { .. } | Block::RedactedThinking { .. })
     };
     if !all.iter().any(says) {
         all.clear();
@@ -243,10 +213,7 @@ fn input(arguments: &JsonText) -> Option<Box<RawValue>> {
 fn tool_result(message: &Message, at: At) -> Result<Block<'_>, Unsupported> {
     let Some(id) = &message.tool_call_id else {
         let field = format!("{}.tool_call_id", at.field());
-        return Err(unsupported(
-            field,
-            "is missing; Anthropic matches results to calls by it",
-        ));
+        return Err(unsupported(field, "is missing; Anthropic matches results to calls by it"));
     };
     let mut content = blocks(&message.content, at, Media::Any)?;
     // Breakpoints stand on the result as a whole.
@@ -254,11 +221,7 @@ fn tool_result(message: &Message, at: At) -> Result<Block<'_>, Unsupported> {
     for slot in content.iter_mut().filter_map(Block::cache_control) {
         cache_control = slot.take().or(cache_control);
     }
-    Ok(Block::ToolResult {
-        tool_use_id: call_id(id),
-        content,
-        cache_control,
-    })
+    Ok(Block::ToolResult { tool_use_id: call_id(id), content, cache_control })
 }
 
 /// A call's name for itself. Anthropic takes letters, digits, `_` and `-`; other providers, whose
@@ -269,11 +232,7 @@ fn call_id(id: &JsonText) -> Cow<'_, str> {
     if id.chars().all(allowed) {
         return id;
     }
-    Cow::Owned(
-        id.chars()
-            .map(|c| if allowed(c) { c } else { '_' })
-            .collect(),
-    )
+    Cow::Owned(id.chars().map(|c| if allowed(c) { c } else { '_' }).collect())
 }
 
 /// A refusal that a model gave in an earlier turn is a text like others.
@@ -284,10 +243,7 @@ fn refusal<'a>(part: &RawJson) -> Option<Block<'a>> {
     }
     let Refusal { refusal } = part.decode().ok()?;
     let said = !refusal.trim().is_empty();
-    said.then(|| Block::Text {
-        text: Text::owned(refusal),
-        cache_control: None,
-    })
+    said.then(|| Block::Text { text: Text::owned(refusal), cache_control: None })
 }
 
 fn mark_last<'a>(blocks: &mut [Block<'a>], breakpoint: CacheControl<'a>) {

@@ -93,9 +93,7 @@ impl WireUsage {
     /// `output_tokens` include the thoughts.
     pub(super) fn usage(self) -> Usage {
         let output = self.output_tokens.unwrap_or(0);
-        let thinking = self
-            .output_tokens_details
-            .and_then(|details| details.thinking_tokens);
+        let thinking = self.output_tokens_details.and_then(|details| details.thinking_tokens);
         let reasoning = thinking.unwrap_or(0).min(output);
         Usage {
             uncached_input: self.input_tokens.unwrap_or(0),
@@ -113,9 +111,7 @@ pub(super) fn decode(body: Bytes) -> Result<ChatAnswer, DecodeError> {
     let answer: WireMessage<'_> =
         serde_json::from_str(&source).map_err(|error| malformed("the body", &error))?;
     if answer.kind.as_deref() == Some("error") || answer.error.is_some() {
-        return Err(DecodeError::Provider(classify::error_in_answer(
-            answer.error,
-        )));
+        return Err(DecodeError::Provider(classify::error_in_answer(answer.error)));
     }
     let Some(blocks) = &answer.content else {
         return Err(MalformedAnswer("`content` is missing".to_owned()).into());
@@ -148,13 +144,7 @@ pub(super) fn decode(body: Bytes) -> Result<ChatAnswer, DecodeError> {
     message.reasoning = joined(thoughts);
     message.refusal = refusal(&source, answer.stop_details);
     let finish_reason = finish_reason(answer.stop_reason.as_deref());
-    let choice = Choice {
-        index: 0,
-        message,
-        finish_reason,
-        logprobs: None,
-        extra: Vec::new(),
-    };
+    let choice = Choice { index: 0, message, finish_reason, logprobs: None, extra: Vec::new() };
     Ok(ChatAnswer {
         id: owned(answer.id.as_ref()),
         upstream_model: owned(answer.model.as_ref()),
@@ -166,18 +156,10 @@ pub(super) fn decode(body: Bytes) -> Result<ChatAnswer, DecodeError> {
 
 fn tool_call(source: &ByteString, block: &WireBlock<'_>) -> Result<ToolCall, MalformedAnswer> {
     let (Some(id), Some(name)) = (text(source, block.id), text(source, block.name)) else {
-        return Err(MalformedAnswer(
-            "a `tool_use` block has no `id` or no `name`".to_owned(),
-        ));
+        return Err(MalformedAnswer("a `tool_use` block has no `id` or no `name`".to_owned()));
     };
     let arguments = JsonText::plain(arguments(block.input));
-    Ok(ToolCall {
-        id,
-        name,
-        arguments,
-        signature: None,
-        cache_breakpoint: None,
-    })
+    Ok(ToolCall { id, name, arguments, signature: None, cache_breakpoint: None })
 }
 
 /// A call's input as a compact JSON text. Only space between tokens goes; numbers and the order of
@@ -225,13 +207,11 @@ pub(super) fn refusal(source: &ByteString, details: Option<&RawValue>) -> Option
 /// A string of `source`, as the literal that it is there; `None` where it is no string.
 pub(super) fn text(source: &ByteString, raw: Option<&RawValue>) -> Option<JsonText> {
     let raw = raw?.get();
-    raw.starts_with('"')
-        .then(|| JsonText::trusted_literal(source.slice_ref(raw)))
+    raw.starts_with('"').then(|| JsonText::trusted_literal(source.slice_ref(raw)))
 }
 
 pub(super) fn owned(text: Option<&Str<'_>>) -> ByteString {
-    text.map(|text| ByteString::from(&**text))
-        .unwrap_or_default()
+    text.map(|text| ByteString::from(&**text)).unwrap_or_default()
 }
 
 /// Where a JSON text breaks, without quoting any of it.
@@ -241,23 +221,13 @@ pub(super) fn malformed(what: &str, error: &serde_json::Error) -> MalformedAnswe
         serde_json::error::Category::Data => "has a member of another type than documented",
         _ => "is not JSON",
     };
-    MalformedAnswer(format!(
-        "{what} {how}, at line {} column {}",
-        error.line(),
-        error.column()
-    ))
+    MalformedAnswer(format!("{what} {how}, at line {} column {}", error.line(), error.column()))
 }
 
 fn joined(texts: Vec<JsonText>) -> Option<JsonText> {
     match texts.as_slice() {
         [] => None,
         [text] => Some(text.clone()),
-        texts => Some(
-            texts
-                .iter()
-                .map(|text| text.decode())
-                .collect::<String>()
-                .into(),
-        ),
+        texts => Some(texts.iter().map(|text| text.decode()).collect::<String>().into()),
     }
 }

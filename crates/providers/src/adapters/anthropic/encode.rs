@@ -19,10 +19,8 @@ const VERSION: &str = "2023-06-01";
 pub(super) fn encode(chat: &ChatRequest, target: &Target) -> Result<Request<Bytes>, Unsupported> {
     refuse_what_has_no_words(chat)?;
     let model = Model::of(&target.upstream_model);
-    let max_tokens = target
-        .max_tokens
-        .or(target.output_limit)
-        .unwrap_or(model.default_max_tokens());
+    let max_tokens =
+        target.max_tokens.or(target.output_limit).unwrap_or(model.default_max_tokens());
     let conversation = conversation::translate(&chat.messages, model)?;
     let plan = thinking::plan(chat, model, max_tokens, extra(chat, "thinking"))?;
     let (temperature, top_p) = sampling(chat, model, plan.thinks())?;
@@ -34,10 +32,7 @@ pub(super) fn encode(chat: &ChatRequest, target: &Target) -> Result<Request<Byte
         system: conversation.system,
         messages: conversation.turns,
         thinking: plan.thinking,
-        output_config: OutputConfig {
-            effort: plan.effort,
-            format: format(chat, model)?,
-        },
+        output_config: OutputConfig { effort: plan.effort, format: format(chat, model)? },
         temperature,
         top_p,
         top_k: extra(chat, "top_k"),
@@ -50,18 +45,10 @@ pub(super) fn encode(chat: &ChatRequest, target: &Target) -> Result<Request<Byte
     let body = serde_json::to_vec(&message)
         .map_err(|_| unsupported("messages", "hold a text that cannot be written as JSON"))?;
     let mut request = request::post(target, "/v1/messages", body)?;
-    let accept = if chat.stream {
-        "text/event-stream"
-    } else {
-        "application/json"
-    };
+    let accept = if chat.stream { "text/event-stream" } else { "application/json" };
     let headers = request.headers_mut();
-    headers
-        .entry("anthropic-version")
-        .or_insert(HeaderValue::from_static(VERSION));
-    headers
-        .entry(ACCEPT)
-        .or_insert(HeaderValue::from_static(accept));
+    headers.entry("anthropic-version").or_insert(HeaderValue::from_static(VERSION));
+    headers.entry(ACCEPT).or_insert(HeaderValue::from_static(accept));
     Ok(request)
 }
 
@@ -72,25 +59,14 @@ fn refuse_what_has_no_words(chat: &ChatRequest) -> Result<(), Unsupported> {
         return Err(unsupported("n", reason));
     }
     if chat.logprobs || chat.top_logprobs.is_some_and(|top| top > 0) {
-        let field = if chat.logprobs {
-            "logprobs"
-        } else {
-            "top_logprobs"
-        };
-        return Err(unsupported(
-            field,
-            "is set, but Anthropic gives no log probabilities",
-        ));
+        let field = if chat.logprobs { "logprobs" } else { "top_logprobs" };
+        return Err(unsupported(field, "is set, but Anthropic gives no log probabilities"));
     }
-    for (field, penalty) in [
-        ("frequency_penalty", chat.frequency_penalty),
-        ("presence_penalty", chat.presence_penalty),
-    ] {
+    for (field, penalty) in
+        [("frequency_penalty", chat.frequency_penalty), ("presence_penalty", chat.presence_penalty)]
+    {
         if penalty.is_some_and(|penalty| penalty != 0.0) {
-            return Err(unsupported(
-                field,
-                "is not 0, but Anthropic has no penalties",
-            ));
+            return Err(unsupported(field, "is not 0, but Anthropic has no penalties"));
         }
     }
     for member in &chat.extra {
@@ -126,10 +102,7 @@ fn sampling(
             _ => "",
         };
         if !why.is_empty() {
-            return Err(unsupported(
-                "temperature",
-                format!("is {temperature}, {why}"),
-            ));
+            return Err(unsupported("temperature", format!("is {temperature}, {why}")));
         }
     }
     if let Some(top_p) = top_p {
@@ -151,29 +124,23 @@ fn sampling(
 fn format(chat: &ChatRequest, model: Model) -> Result<Option<OutputFormat<'_>>, Unsupported> {
     match &chat.response_format {
         None | Some(ResponseFormat::Text) => Ok(None),
-        Some(_) if !model.takes_schemas() => Err(unsupported(
-            "response_format",
-            "is set, but this model holds answers to no schema",
-        )),
-        Some(ResponseFormat::JsonSchema {
-            schema: Some(schema),
-            ..
-        }) => Ok(Some(OutputFormat::JsonSchema { schema })),
+        Some(_) if !model.takes_schemas() => {
+            Err(unsupported("response_format", "is set, but this model holds answers to no schema"))
+        }
+        Some(ResponseFormat::JsonSchema { schema: Some(schema), .. }) => {
+            Ok(Some(OutputFormat::JsonSchema { schema }))
+        }
         Some(ResponseFormat::JsonSchema { schema: None, .. }) => {
             let field = "response_format.json_schema.schema";
-            Err(unsupported(
-                field,
-                "is missing, without which Anthropic promises no form",
-            ))
+            Err(unsupported(field, "is missing, without which Anthropic promises no form"))
         }
         Some(ResponseFormat::JsonObject) => Err(unsupported(
             "response_format",
             "is json_object, but Anthropic holds answers to a schema only: use json_schema",
         )),
-        Some(ResponseFormat::Other(_)) => Err(unsupported(
-            "response_format",
-            "is of a type that Anthropic does not have",
-        )),
+        Some(ResponseFormat::Other(_)) => {
+            Err(unsupported("response_format", "is of a type that Anthropic does not have"))
+        }
     }
 }
 

@@ -26,20 +26,14 @@ pub(super) fn image<'a>(
         }
         Address::Data { .. } => {
             let types = "a JPEG, PNG, GIF or WebP image";
-            return Err(unsupported(
-                field(),
-                format!("is not {types}, which Anthropic wants"),
-            ));
+            return Err(unsupported(field(), format!("is not {types}, which Anthropic wants")));
         }
         Address::Other => {
             let reason = "is neither an https URL nor base64 data, which is what Anthropic takes";
             return Err(unsupported(field(), reason));
         }
     };
-    Ok(Block::Image {
-        source,
-        cache_control,
-    })
+    Ok(Block::Image { source, cache_control })
 }
 
 #[derive(Deserialize)]
@@ -65,11 +59,7 @@ pub(super) fn document<'a>(
     field: impl Fn() -> String,
 ) -> Result<Block<'a>, Unsupported> {
     let refuse = |reason: &str| Err(unsupported(format!("{}.file", field()), reason));
-    let Ok(FilePart {
-        file: Some(file),
-        cache_control,
-    }) = part.decode::<FilePart>()
-    else {
+    let Ok(FilePart { file: Some(file), cache_control }) = part.decode::<FilePart>() else {
         return refuse("is not a file as OpenAI writes one");
     };
     let Some(data) = file.file_data else {
@@ -82,27 +72,19 @@ pub(super) fn document<'a>(
         _ => return refuse("is not a PDF as a base64 data URL, the one file that Anthropic takes"),
     };
     let cache_control = cache_control.map(|mark| CacheControl::new(mark.ttl.map(Cow::Owned)));
-    Ok(Block::Document {
-        source,
-        title: file.filename,
-        cache_control,
-    })
+    Ok(Block::Document { source, title: file.filename, cache_control })
 }
 
 enum Address<'a> {
     Https(Cow<'a, str>),
-    Data {
-        media_type: String,
-        data: Cow<'a, str>,
-    },
+    Data { media_type: String, data: Cow<'a, str> },
     Other,
 }
 
 impl<'a> Address<'a> {
     fn of(url: Cow<'a, str>) -> Self {
         let begins = |prefix: &str| {
-            url.get(..prefix.len())
-                .is_some_and(|head| head.eq_ignore_ascii_case(prefix))
+            url.get(..prefix.len()).is_some_and(|head| head.eq_ignore_ascii_case(prefix))
         };
         if begins("https://") {
             return Self::Https(url);

@@ -74,8 +74,5 @@ impl Adapter for AnthropicMessages {
 
 /// A refusal that names `field`.
 fn unsupported(field: impl Into<String>, reason: impl Into<String>) -> Unsupported {
-    Unsupported {
-        field: field.into(),
-        reason: reason.into(),
-    }
+    Unsupported { field: field.into(), reason: reason.into() }
 }

@@ -51,10 +51,7 @@ impl Model {
     pub(super) fn of(name: &str) -> Self {
         let name = name.to_ascii_lowercase();
         let Some((_, rest)) = name.split_once("claude") else {
-            return Self {
-                version: None,
-                always_thinks: false,
-            };
+            return Self { version: None, always_thinks: false };
         };
         let mut words = rest.split(|c: char| !c.is_ascii_alphanumeric());
         // A longer number is a date.

@@ -138,13 +138,7 @@ impl MessagesStream {
     ) -> Result<(), MalformedAnswer> {
         let open = match block.kind.as_deref() {
             Some("text") => {
-                say(
-                    events,
-                    Delta {
-                        content: some_text(source, block.text),
-                        ..Delta::default()
-                    },
-                );
+                say(events, Delta { content: some_text(source, block.text), ..Delta::default() });
                 Open::Other
             }
             Some("thinking") => {
@@ -159,17 +153,9 @@ impl MessagesStream {
             }
             Some("redacted_thinking") => {
                 let data = some_text(source, block.data);
-                let reasoning_details = data
-                    .map(|data| ReasoningBlock::Redacted { data })
-                    .into_iter()
-                    .collect();
-                say(
-                    events,
-                    Delta {
-                        reasoning_details,
-                        ..Delta::default()
-                    },
-                );
+                let reasoning_details =
+                    data.map(|data| ReasoningBlock::Redacted { data }).into_iter().collect();
+                say(events, Delta { reasoning_details, ..Delta::default() });
                 Open::Other
             }
             Some("tool_use") => {
@@ -186,17 +172,8 @@ impl MessagesStream {
                     signature: None,
                 };
                 self.calls += 1;
-                let open = Open::Call {
-                    index: call.index,
-                    unsaid: Some(arguments(block.input)),
-                };
-                say(
-                    events,
-                    Delta {
-                        tool_calls: vec![call],
-                        ..Delta::default()
-                    },
-                );
+                let open = Open::Call { index: call.index, unsaid: Some(arguments(block.input)) };
+                say(events, Delta { tool_calls: vec![call], ..Delta::default() });
                 open
             }
             _ => Open::Other,
@@ -213,19 +190,11 @@ impl MessagesStream {
         events: &mut Vec<StreamEvent>,
     ) -> Result<(), MalformedAnswer> {
         let Some((_, open)) = self.open.iter_mut().find(|(at, _)| *at == index) else {
-            return Err(MalformedAnswer(format!(
-                "block {index} goes on before it begins"
-            )));
+            return Err(MalformedAnswer(format!("block {index} goes on before it begins")));
         };
         match (delta.kind.as_deref(), open) {
             (Some("text_delta"), _) => {
-                say(
-                    events,
-                    Delta {
-                        content: some_text(source, delta.text),
-                        ..Delta::default()
-                    },
-                );
+                say(events, Delta { content: some_text(source, delta.text), ..Delta::default() });
             }
             (Some("thinking_delta"), Open::Thought { .. }) => {
                 say(events, thought_goes_on(some_text(source, delta.thinking)));
@@ -255,10 +224,7 @@ impl MessagesStream {
                     let block = ReasoningBlock::Text { text: "".into(), signature };
                     say(events, Delta { reasoning_details: vec![block], ..Delta::default() });
                 }
-                Open::Call {
-                    index,
-                    unsaid: Some(arguments),
-                } => {
+                Open::Call { index, unsaid: Some(arguments) } => {
                     say(events, call_goes_on(index, arguments.into()));
                 }
                 Open::Thought { .. } | Open::Call { .. } | Open::Other => {}
@@ -295,23 +261,12 @@ impl MessagesStream {
 /// that its signature ends. Clients that show one of them show each thought once.
 fn thought_goes_on(thought: Option<JsonText>) -> Delta {
     let piece = thought.clone().map(|text| ReasoningBlock::Text { text, signature: None });
-    Delta {
-        reasoning: thought,
-        reasoning_details: piece.into_iter().collect(),
-        ..Delta::default()
-    }
+    Delta { reasoning: thought, reasoning_details: piece.into_iter().collect(), ..Delta::default() }
 }
 
 fn call_goes_on(index: u32, arguments: JsonText) -> Delta {
-    let call = ToolCallDelta {
-        index,
-        arguments: Some(arguments),
-        ..ToolCallDelta::default()
-    };
-    Delta {
-        tool_calls: vec![call],
-        ..Delta::default()
-    }
+    let call = ToolCallDelta { index, arguments: Some(arguments), ..ToolCallDelta::default() };
+    Delta { tool_calls: vec![call], ..Delta::default() }
 }
 
 /// Whether an event is of a type that has no meaning here, so that its members may be anything.

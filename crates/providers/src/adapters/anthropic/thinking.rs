@@ -50,47 +50,31 @@ pub(super) fn plan<'a>(
     as_sent: Option<&'a RawJson>,
 ) -> Result<Plan<'a>, Unsupported> {
     let Some(effort) = chat.reasoning_effort else {
-        return Ok(Plan {
-            thinking: as_sent.map(Thinking::AsSent),
-            effort: None,
-        });
+        return Ok(Plan { thinking: as_sent.map(Thinking::AsSent), effort: None });
     };
-    let forced = matches!(
-        chat.tool_choice,
-        Some(ToolChoice::Required | ToolChoice::Function(_))
-    );
+    let forced = matches!(chat.tool_choice, Some(ToolChoice::Required | ToolChoice::Function(_)));
     match (model.thinking_form(), effort) {
-        (ThinkingForm::Adaptive, ReasoningEffort::None) if model.always_thinks => Err(unsupported(
-            "reasoning_effort",
-            "is none, but this model always thinks",
-        )),
-        (ThinkingForm::Adaptive, ReasoningEffort::None) if model.thinks_unasked() => Ok(Plan {
-            thinking: Some(Thinking::Disabled),
-            effort: None,
-        }),
+        (ThinkingForm::Adaptive, ReasoningEffort::None) if model.always_thinks => {
+            Err(unsupported("reasoning_effort", "is none, but this model always thinks"))
+        }
+        (ThinkingForm::Adaptive, ReasoningEffort::None) if model.thinks_unasked() => {
+            Ok(Plan { thinking: Some(Thinking::Disabled), effort: None })
+        }
         (_, ReasoningEffort::None) => Ok(Plan::default()),
-        (ThinkingForm::Never, _) => Err(unsupported(
-            "reasoning_effort",
-            "is set, but this model does not think",
-        )),
+        (ThinkingForm::Never, _) => {
+            Err(unsupported("reasoning_effort", "is set, but this model does not think"))
+        }
         (ThinkingForm::Adaptive, effort) => {
             // Newer models leave the text of their thoughts out unless it is asked for.
             let display = model.hides_its_thoughts().then_some("summarized");
             let thinking = (!forced).then_some(Thinking::Adaptive { display });
-            Ok(Plan {
-                thinking,
-                effort: Some(word(effort, model)),
-            })
+            Ok(Plan { thinking, effort: Some(word(effort, model)) })
         }
         (ThinkingForm::Budget, effort) => {
             let possible = !forced && max_tokens > SMALLEST_BUDGET && allows_budget(&chat.messages);
-            let thinking = possible.then(|| Thinking::Enabled {
-                budget_tokens: budget(effort, max_tokens),
-            });
-            Ok(Plan {
-                thinking,
-                effort: None,
-            })
+            let thinking =
+                possible.then(|| Thinking::Enabled { budget_tokens: budget(effort, max_tokens) });
+            Ok(Plan { thinking, effort: None })
         }
     }
 }
@@ -115,34 +99,23 @@ fn budget(effort: ReasoningEffort, max_tokens: u32) -> u32 {
         ReasoningEffort::XHigh => 95,
     };
     let share = u64::from(max_tokens) * percent / 100;
-    u32::try_from(share)
-        .unwrap_or(u32::MAX)
-        .max(SMALLEST_BUDGET)
-        .min(max_tokens - 1)
+    u32::try_from(share).unwrap_or(u32::MAX).max(SMALLEST_BUDGET).min(max_tokens - 1)
 }
 
 /// Whether the conversation stands where thinking with a budget may begin.
 fn allows_budget(messages: &[Message]) -> bool {
     let spoken = |message: &&Message| !matches!(message.role, Role::System | Role::Developer);
-    let open = messages
-        .iter()
-        .rev()
-        .filter(spoken)
-        .find(|message| message.role != Role::Tool);
+    let open = messages.iter().rev().filter(spoken).find(|message| message.role != Role::Tool);
     let Some(open) = open.filter(|message| message.role == Role::Assistant) else {
         return true;
     };
     let is_signed = |block: &ReasoningBlock| match block {
-        ReasoningBlock::Text { signature, .. } => signature
-            .as_ref()
-            .is_some_and(|signature| !signature.is_empty()),
+        ReasoningBlock::Text { signature, .. } => {
+            signature.as_ref().is_some_and(|signature| !signature.is_empty())
+        }
         ReasoningBlock::Redacted { .. } => true,
     };
-    let answered = messages
-        .iter()
-        .rev()
-        .find(spoken)
-        .is_some_and(|last| last.role == Role::Tool);
+    let answered = messages.iter().rev().find(spoken).is_some_and(|last| last.role == Role::Tool);
     answered && open.reasoning.iter().any(is_signed)
 }
 
@@ -151,7 +124,5 @@ fn is_disabled(thinking: &RawJson) -> bool {
     struct Kind {
         r#type: String,
     }
-    thinking
-        .decode::<Kind>()
-        .is_ok_and(|kind| kind.r#type == "disabled")
+    thinking.decode::<Kind>().is_ok_and(|kind| kind.r#type == "disabled")
 }

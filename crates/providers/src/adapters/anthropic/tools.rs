@@ -27,10 +27,7 @@ pub(super) fn tools<'a>(tools: &'a [ChatTool], model: Model) -> Result<Vec<Tool<
         let strict = tool.strict.unwrap_or(false);
         if strict && !model.takes_schemas() {
             let field = format!("tools[{index}].function.strict");
-            return Err(unsupported(
-                field,
-                "is set, but this model holds arguments to no schema",
-            ));
+            return Err(unsupported(field, "is set, but this model holds arguments to no schema"));
         }
         let Some(input_schema) = input_schema(tool.parameters.as_ref()) else {
             let field = format!("tools[{index}].function.parameters");
@@ -87,21 +84,16 @@ pub(super) fn choice(chat: &ChatRequest) -> Result<Option<ToolChoice<'_>>, Unsup
     let disable_parallel_tool_use = chat.parallel_tool_calls == Some(false);
     Ok(match &chat.tool_choice {
         Some(ChatToolChoice::Auto | ChatToolChoice::None) if chat.tools.is_empty() => None,
-        None if disable_parallel_tool_use && !chat.tools.is_empty() => Some(ToolChoice::Auto {
-            disable_parallel_tool_use,
-        }),
+        None if disable_parallel_tool_use && !chat.tools.is_empty() => {
+            Some(ToolChoice::Auto { disable_parallel_tool_use })
+        }
         None => None,
-        Some(ChatToolChoice::Auto) => Some(ToolChoice::Auto {
-            disable_parallel_tool_use,
-        }),
+        Some(ChatToolChoice::Auto) => Some(ToolChoice::Auto { disable_parallel_tool_use }),
         Some(ChatToolChoice::None) => Some(ToolChoice::None),
-        Some(ChatToolChoice::Required) => Some(ToolChoice::Any {
-            disable_parallel_tool_use,
-        }),
-        Some(ChatToolChoice::Function(name)) => Some(ToolChoice::Tool {
-            name: Text::new(name),
-            disable_parallel_tool_use,
-        }),
+        Some(ChatToolChoice::Required) => Some(ToolChoice::Any { disable_parallel_tool_use }),
+        Some(ChatToolChoice::Function(name)) => {
+            Some(ToolChoice::Tool { name: Text::new(name), disable_parallel_tool_use })
+        }
         Some(ChatToolChoice::Other(_)) => {
             let reason = "is neither auto, none, required nor a function, which Anthropic takes";
             return Err(unsupported("tool_choice", reason));

@@ -119,13 +119,8 @@ impl<'a> Block<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum MediaSource<'a> {
-    Base64 {
-        media_type: String,
-        data: Cow<'a, str>,
-    },
-    Url {
-        url: Cow<'a, str>,
-    },
+    Base64 { media_type: String, data: Cow<'a, str> },
+    Url { url: Cow<'a, str> },
 }
 
 /// A cache breakpoint.
@@ -138,10 +133,7 @@ pub(super) struct CacheControl<'a> {
 
 impl<'a> CacheControl<'a> {
     pub(super) fn new(ttl: Option<Cow<'a, str>>) -> Self {
-        Self {
-            r#type: "ephemeral",
-            ttl,
-        }
+        Self { r#type: "ephemeral", ttl }
     }
 
     pub(super) fn of(breakpoint: Option<&'a CacheBreakpoint>) -> Option<Self> {

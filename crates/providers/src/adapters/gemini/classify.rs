@@ -23,11 +23,8 @@ pub(super) fn classify(
 ) -> ProviderError {
     let body = serde_json::from_slice::<Value>(body).unwrap_or(Value::Null);
     let body = body.get(0).unwrap_or(&body);
-    let mut error = read(
-        body.get("error").unwrap_or(&Value::Null),
-        Some(status),
-        credential(target),
-    );
+    let mut error =
+        read(body.get("error").unwrap_or(&Value::Null), Some(status), credential(target));
     error.retry_after = error.retry_after.or_else(|| retry_after(headers));
     error
 }
@@ -48,12 +45,7 @@ fn read(error: &Value, status: Option<StatusCode>, credential: Option<&str>) -> 
     let text = |name| error.get(name).and_then(Value::as_str);
     let details = Details::of(error);
     let message = text("message").filter(|message| !message.is_empty());
-    let kind = kind(
-        text("status"),
-        details.reason,
-        message.unwrap_or(""),
-        status,
-    );
+    let kind = kind(text("status"), details.reason, message.unwrap_or(""), status);
     ProviderError {
         kind,
         status: status.map(|status| status.as_u16()),
@@ -127,20 +119,14 @@ struct Details<'a> {
 impl<'a> Details<'a> {
     fn of(error: &'a Value) -> Self {
         let mut found = Self::default();
-        for detail in error
-            .get("details")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
+        for detail in error.get("details").and_then(Value::as_array).into_iter().flatten() {
             let text = |name| detail.get(name).and_then(Value::as_str);
             let kind = text("@type").and_then(|kind| kind.rsplit('.').next());
             match kind {
                 Some("ErrorInfo") => found.reason = text("reason"),
                 Some("BadRequest") => {
-                    found.field = detail
-                        .pointer("/fieldViolations/0/field")
-                        .and_then(Value::as_str);
+                    found.field =
+                        detail.pointer("/fieldViolations/0/field").and_then(Value::as_str);
                 }
                 Some("RetryInfo") => found.retry_after = text("retryDelay").and_then(duration),
                 _ => {}

@@ -55,10 +55,7 @@ pub(super) fn conversation<'a>(
             }
             Role::Tool => {
                 let response = function_response(message, &called, generation, &field)?;
-                (
-                    Turn::Results,
-                    vec![PartData::FunctionResponse(response).into()],
-                )
+                (Turn::Results, vec![PartData::FunctionResponse(response).into()])
             }
         };
         match turns.last_mut() {
@@ -73,22 +70,13 @@ pub(super) fn conversation<'a>(
         turns.push((Turn::User, std::mem::take(&mut system)));
     }
     if turns.is_empty() {
-        return Err(unsupported(
-            "messages",
-            "hold no content, and Gemini needs some",
-        ));
+        return Err(unsupported("messages", "hold no content, and Gemini needs some"));
     }
     Ok(Conversation {
-        system_instruction: (!system.is_empty()).then_some(Content {
-            role: None,
-            parts: system,
-        }),
+        system_instruction: (!system.is_empty()).then_some(Content { role: None, parts: system }),
         contents: turns
             .into_iter()
-            .map(|(turn, parts)| Content {
-                role: Some(turn.role()),
-                parts,
-            })
+            .map(|(turn, parts)| Content { role: Some(turn.role()), parts })
             .collect(),
     })
 }
@@ -181,15 +169,8 @@ fn function_call<'a>(
         None if is_first && generation == Generation::Three => Some(Cow::Borrowed(NO_SIGNATURE)),
         None => None,
     };
-    let data = FunctionCall {
-        id: call.id.decode(),
-        name: call.name.decode(),
-        args,
-    };
-    Ok(Part {
-        data: PartData::FunctionCall(data),
-        thought_signature,
-    })
+    let data = FunctionCall { id: call.id.decode(), name: call.name.decode(), args };
+    Ok(Part { data: PartData::FunctionCall(data), thought_signature })
 }
 
 /// A call's result.
@@ -199,11 +180,7 @@ fn function_response<'a>(
     generation: Generation,
     field: &str,
 ) -> Result<FunctionResponse<'a>, Unsupported> {
-    let id = message
-        .tool_call_id
-        .as_ref()
-        .map(JsonText::decode)
-        .unwrap_or_default();
+    let id = message.tool_call_id.as_ref().map(JsonText::decode).unwrap_or_default();
     let Some(name) = called.get(&id).copied().or(message.name.as_ref()) else {
         let reason = "names no call of an earlier message, so that Gemini could not be told whose \
                       result this is";
@@ -240,18 +217,10 @@ fn function_response<'a>(
         Some(object) => FunctionResult::Object(object),
         None => FunctionResult::Text { result: text },
     };
-    Ok(FunctionResponse {
-        id,
-        name: name.decode(),
-        response,
-        parts,
-    })
+    Ok(FunctionResponse { id, name: name.decode(), response, parts })
 }
 
 /// `text` as a JSON object, if it is one.
 fn object(text: &str) -> Option<RawJson> {
-    text.trim_start()
-        .starts_with('{')
-        .then(|| RawJson::parse(text).ok())
-        .flatten()
+    text.trim_start().starts_with('{').then(|| RawJson::parse(text).ok()).flatten()
 }

@@ -67,9 +67,7 @@ fn decode_choice(
     };
     Ok(Choice {
         index,
-        finish_reason: finish
-            .reason(ids.given > 0)
-            .map_err(DecodeError::Provider)?,
+        finish_reason: finish.reason(ids.given > 0).map_err(DecodeError::Provider)?,
         message: AnswerMessage {
             content,
             reasoning: said.reasoning,
@@ -90,21 +88,13 @@ pub(super) fn parse(source: &str) -> Result<GenerateContentResponse<'_>, Malform
             serde_json::error::Category::Data => "a member has another type than documented",
             _ => "not a JSON text",
         };
-        MalformedAnswer(format!(
-            "{what}, at line {} column {}",
-            error.line(),
-            error.column()
-        ))
+        MalformedAnswer(format!("{what}, at line {} column {}", error.line(), error.column()))
     })
 }
 
 /// The error that an answer without candidates stands for where the prompt was blocked.
 pub(super) fn blocked(answer: &GenerateContentResponse<'_>) -> Option<ProviderError> {
-    if answer
-        .candidates
-        .as_ref()
-        .is_some_and(|candidates| !candidates.is_empty())
-    {
+    if answer.candidates.as_ref().is_some_and(|candidates| !candidates.is_empty()) {
         return None;
     }
     let reason = answer.prompt_feedback.as_ref()?.block_reason.clone()?;
@@ -139,22 +129,12 @@ pub(super) fn said(
 ) -> Result<Said, MalformedAnswer> {
     let mut said = Said::default();
     let mut images = Vec::new();
-    let parts = candidate
-        .content
-        .as_ref()
-        .and_then(|content| content.parts.as_ref());
+    let parts = candidate.content.as_ref().and_then(|content| content.parts.as_ref());
     for part in parts.into_iter().flatten() {
         if let Some(raw) = part.text {
             let text = literal(source, raw, "a part's text")?;
             let is_thought = part.thought == Some(true);
-            append(
-                if is_thought {
-                    &mut said.reasoning
-                } else {
-                    &mut said.content
-                },
-                text,
-            );
+            append(if is_thought { &mut said.reasoning } else { &mut said.content }, text);
         }
         if let Some(call) = &part.function_call {
             said.tool_calls.push(tool_call(source, part, call, ids)?);
@@ -166,10 +146,7 @@ pub(super) fn said(
     if !images.is_empty() {
         let value = RawJson::from_value(&images)
             .map_err(|_| MalformedAnswer("an image cannot be written as JSON".into()))?;
-        said.extra.push(Member {
-            name: "images".into(),
-            value,
-        });
+        said.extra.push(Member { name: "images".into(), value });
     }
     Ok(said)
 }
@@ -185,16 +162,10 @@ fn tool_call(
     };
     let signature = part.thought_signature;
     Ok(ToolCall {
-        id: ids.take(
-            call.id
-                .map(|id| literal(source, id, "a function call's id"))
-                .transpose()?,
-        ),
+        id: ids.take(call.id.map(|id| literal(source, id, "a function call's id")).transpose()?),
         name: literal(source, name, "a function call's name")?,
         arguments: compact(call.args.map_or("{}", RawValue::get)).into(),
-        signature: signature
-            .map(|raw| literal(source, raw, "a thought signature"))
-            .transpose()?,
+        signature: signature.map(|raw| literal(source, raw, "a thought signature")).transpose()?,
         cache_breakpoint: None,
     })
 }
@@ -289,9 +260,6 @@ struct ImageUrl {
 impl Image {
     fn of(blob: &Blob<'_>) -> Self {
         let url = format!("data:{};base64,{}", blob.mime_type, blob.data);
-        Self {
-            kind: "image_url",
-            image_url: ImageUrl { url },
-        }
+        Self { kind: "image_url", image_url: ImageUrl { url } }
     }
 }

@@ -26,13 +26,8 @@ const TOP_LOGPROBS: u32 = 20;
 /// Members without a name in Sluice's vocabulary that change what is generated, so that leaving
 /// them out would answer another request than the one that was asked. Others only hint, or speak
 /// of OpenAI's own housekeeping.
-const UNKNOWN_TO_GEMINI: [&str; 5] = [
-    "logit_bias",
-    "functions",
-    "function_call",
-    "audio",
-    "web_search_options",
-];
+const UNKNOWN_TO_GEMINI: [&str; 5] =
+    ["logit_bias", "functions", "function_call", "audio", "web_search_options"];
 
 /// The HTTP request for `chat`.
 pub(super) fn encode(chat: &ChatRequest, target: &Target) -> Result<Request<Bytes>, Unsupported> {
@@ -54,11 +49,7 @@ pub(super) fn encode(chat: &ChatRequest, target: &Target) -> Result<Request<Byte
 /// The method's path. A name with a slash (`tunedModels/…`) says its collection itself.
 fn path(model: &str, stream: bool) -> String {
     let collection = if model.contains('/') { "" } else { "models/" };
-    let method = if stream {
-        "streamGenerateContent?alt=sse"
-    } else {
-        "generateContent"
-    };
+    let method = if stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
     format!("/v1beta/{collection}{model}:{method}")
 }
 
@@ -68,12 +59,7 @@ fn refuse_unknown(chat: &ChatRequest) -> Result<(), Unsupported> {
         if UNKNOWN_TO_GEMINI.contains(&&*member.name) && !is_empty {
             return Err(unsupported(&*member.name, "has no counterpart in Gemini"));
         }
-        let wants_text_only = || {
-            member
-                .value
-                .decode::<Vec<String>>()
-                .is_ok_and(|m| m == ["text"])
-        };
+        let wants_text_only = || member.value.decode::<Vec<String>>().is_ok_and(|m| m == ["text"]);
         if member.name == "modalities" && !is_empty && !wants_text_only() {
             return Err(unsupported("modalities", "asks for more than text"));
         }
@@ -97,18 +83,15 @@ fn tools(tools: &[Tool]) -> Result<Vec<Tools<'_>>, Unsupported> {
     if function_declarations.is_empty() {
         return Ok(Vec::new());
     }
-    Ok(vec![Tools {
-        function_declarations,
-    }])
+    Ok(vec![Tools { function_declarations }])
 }
 
 fn tool_config(chat: &ChatRequest) -> Result<Option<ToolConfig<'_>>, Unsupported> {
     if chat.tools.is_empty() {
         return match &chat.tool_choice {
-            Some(ToolChoice::Required | ToolChoice::Function(_)) => Err(unsupported(
-                "tool_choice",
-                "asks for a call, but `tools` is empty",
-            )),
+            Some(ToolChoice::Required | ToolChoice::Function(_)) => {
+                Err(unsupported("tool_choice", "asks for a call, but `tools` is empty"))
+            }
             _ => Ok(None),
         };
     }
@@ -127,17 +110,11 @@ fn tool_config(chat: &ChatRequest) -> Result<Option<ToolConfig<'_>>, Unsupported
             "ANY"
         }
         Some(ToolChoice::Other(_)) => {
-            return Err(unsupported(
-                "tool_choice",
-                "has a form that Gemini has no counterpart of",
-            ));
+            return Err(unsupported("tool_choice", "has a form that Gemini has no counterpart of"));
         }
     };
     Ok(Some(ToolConfig {
-        function_calling_config: FunctionCallingConfig {
-            mode,
-            allowed_function_names,
-        },
+        function_calling_config: FunctionCallingConfig { mode, allowed_function_names },
     }))
 }
 
@@ -147,16 +124,10 @@ fn generation_config<'a>(
     generation: Generation,
 ) -> Result<GenerationConfig<'a>, Unsupported> {
     if chat.stop.len() > STOPS {
-        return Err(unsupported(
-            "stop",
-            format!("holds more than {STOPS} texts, Gemini's limit"),
-        ));
+        return Err(unsupported("stop", format!("holds more than {STOPS} texts, Gemini's limit")));
     }
     if chat.n > CANDIDATES {
-        return Err(unsupported(
-            "n",
-            format!("is more than {CANDIDATES}, Gemini's limit"),
-        ));
+        return Err(unsupported("n", format!("is more than {CANDIDATES}, Gemini's limit")));
     }
     if chat.top_logprobs.is_some_and(|top| top > TOP_LOGPROBS) {
         let reason = format!("is more than {TOP_LOGPROBS}, Gemini's limit");
@@ -176,10 +147,7 @@ fn generation_config<'a>(
             (Some("application/json"), schema.as_ref())
         }
         Some(ResponseFormat::Other(_)) => {
-            return Err(unsupported(
-                "response_format",
-                "has a form that Gemini does not know",
-            ));
+            return Err(unsupported("response_format", "has a form that Gemini does not know"));
         }
     };
     if response_mime_type.is_some() && !chat.tools.is_empty() && generation < Generation::Three {

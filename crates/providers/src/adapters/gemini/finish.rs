@@ -69,13 +69,6 @@ impl Finish {
             ),
         };
         let (status, param, retry_after) = (None, None, None);
-        Err(ProviderError {
-            kind,
-            status,
-            message,
-            code: Some(word),
-            param,
-            retry_after,
-        })
+        Err(ProviderError { kind, status, message, code: Some(word), param, retry_after })
     }
 }

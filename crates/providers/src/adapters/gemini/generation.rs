@@ -49,10 +49,7 @@ impl Generation {
     ) -> Result<Option<ThinkingConfig>, Unsupported> {
         let refused = |reason: &str| {
             let effort = effort.as_str();
-            Err(unsupported(
-                "reasoning_effort",
-                format!("is `{effort}`, but {reason}"),
-            ))
+            Err(unsupported("reasoning_effort", format!("is `{effort}`, but {reason}")))
         };
         let is_pro = bare(model).split('-').any(|word| word == "pro");
         match (self, effort) {
@@ -65,9 +62,7 @@ impl Generation {
             (Self::Two5, effort) => Ok(Some(ThinkingConfig::budget(budget(effort, is_pro)))),
             (Self::Three, effort) => {
                 let is_3_0_pro = bare(model).starts_with("gemini-3-pro");
-                Ok(Some(ThinkingConfig::level(level(
-                    effort, is_pro, is_3_0_pro,
-                ))))
+                Ok(Some(ThinkingConfig::level(level(effort, is_pro, is_3_0_pro))))
             }
         }
     }
@@ -139,11 +134,7 @@ mod tests {
             Low,
             "`reasoning_effort` is `low`, but this model does not think",
         );
-        check(
-            "gemini-2.5-flash",
-            Never,
-            r#"{"thinkingBudget":0,"includeThoughts":false}"#,
-        );
+        check("gemini-2.5-flash", Never, r#"{"thinkingBudget":0,"includeThoughts":false}"#);
         check("gemini-2.5-flash", Minimal, r#"{"thinkingBudget":1024}"#);
         check("gemini-2.5-flash", Medium, r#"{"thinkingBudget":8192}"#);
         check("gemini-2.5-flash", XHigh, r#"{"thinkingBudget":24576}"#);
@@ -152,26 +143,10 @@ mod tests {
                       `minimal`";
         check("gemini-2.5-pro", Never, always);
         check("gemini-3-flash-preview", Never, always);
-        check(
-            "gemini-3-flash-preview",
-            Minimal,
-            r#"{"thinkingLevel":"MINIMAL"}"#,
-        );
-        check(
-            "gemini-3-pro-preview",
-            Minimal,
-            r#"{"thinkingLevel":"LOW"}"#,
-        );
-        check(
-            "gemini-3-pro-preview",
-            Medium,
-            r#"{"thinkingLevel":"HIGH"}"#,
-        );
-        check(
-            "gemini-3.1-pro-preview",
-            Medium,
-            r#"{"thinkingLevel":"MEDIUM"}"#,
-        );
+        check("gemini-3-flash-preview", Minimal, r#"{"thinkingLevel":"MINIMAL"}"#);
+        check("gemini-3-pro-preview", Minimal, r#"{"thinkingLevel":"LOW"}"#);
+        check("gemini-3-pro-preview", Medium, r#"{"thinkingLevel":"HIGH"}"#);
+        check("gemini-3.1-pro-preview", Medium, r#"{"thinkingLevel":"MEDIUM"}"#);
         check("gemini-3.5-flash", High, r#"{"thinkingLevel":"HIGH"}"#);
     }
 }

@@ -25,11 +25,7 @@ pub(super) fn logprobs(result: &LogprobsResult) -> Option<RawJson> {
             },
         })
         .collect();
-    RawJson::from_value(&Logprobs {
-        content,
-        refusal: None,
-    })
-    .ok()
+    RawJson::from_value(&Logprobs { content, refusal: None }).ok()
 }
 
 #[derive(Serialize)]
@@ -55,10 +51,6 @@ struct Token<'a> {
 impl<'a> Token<'a> {
     fn of(candidate: &'a LogprobsCandidate) -> Self {
         let token = candidate.token.as_str();
-        Self {
-            token,
-            logprob: candidate.log_probability,
-            bytes: token.as_bytes(),
-        }
+        Self { token, logprob: candidate.log_probability, bytes: token.as_bytes() }
     }
 }

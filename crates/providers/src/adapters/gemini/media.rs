@@ -14,13 +14,7 @@ use super::wire::{Blob, FileData, PartData};
 use crate::error::Unsupported;
 
 /// Image types that Gemini takes.
-const IMAGES: [&str; 5] = [
-    "image/png",
-    "image/jpeg",
-    "image/webp",
-    "image/heic",
-    "image/heif",
-];
+const IMAGES: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"];
 
 /// Audio formats that Gemini takes; its type is `audio/` and this.
 const AUDIO: [&str; 6] = ["wav", "mp3", "aiff", "aac", "ogg", "flac"];
@@ -60,36 +54,19 @@ pub(super) fn other<'a>(
     field: &str,
 ) -> Result<PartData<'a>, Unsupported> {
     let part: OtherPart<'a> = raw.decode().map_err(|_| {
-        unsupported(
-            field,
-            format!("is not a part of type `{kind}` in its documented form"),
-        )
+        unsupported(field, format!("is not a part of type `{kind}` in its documented form"))
     })?;
     match part {
-        OtherPart {
-            input_audio: Some(audio),
-            ..
-        } => self::audio(audio, field),
-        OtherPart {
-            file: Some(file), ..
-        } => self::file(file, generation, field),
-        OtherPart {
-            refusal: Some(refusal),
-            ..
-        } => Ok(PartData::Text(refusal)),
-        _ => Err(unsupported(
-            field,
-            format!("is of type `{kind}`, which Gemini does not take"),
-        )),
+        OtherPart { input_audio: Some(audio), .. } => self::audio(audio, field),
+        OtherPart { file: Some(file), .. } => self::file(file, generation, field),
+        OtherPart { refusal: Some(refusal), .. } => Ok(PartData::Text(refusal)),
+        _ => Err(unsupported(field, format!("is of type `{kind}`, which Gemini does not take"))),
     }
 }
 
 fn audio<'a>(audio: InputAudio<'a>, field: &str) -> Result<PartData<'a>, Unsupported> {
     let Some(format) = AUDIO.into_iter().find(|format| *format == audio.format) else {
-        let reason = format!(
-            "is not a format that Gemini takes; it takes {}",
-            AUDIO.join(", ")
-        );
+        let reason = format!("is not a format that Gemini takes; it takes {}", AUDIO.join(", "));
         return Err(unsupported(format!("{field}.input_audio.format"), reason));
     };
     Ok(PartData::InlineData(Blob {
@@ -120,10 +97,7 @@ fn fetched<'a>(
     generation: Generation,
     field: &str,
 ) -> Result<PartData<'a>, Unsupported> {
-    if !url
-        .get(..8)
-        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"))
-    {
+    if !url.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://")) {
         let reason = "is neither a `data:` nor an `https:` URL, which is what Gemini takes";
         return Err(unsupported(field, reason));
     }
@@ -131,10 +105,7 @@ fn fetched<'a>(
         let reason = "is an address, which this model does not fetch; send a `data:` URL";
         return Err(unsupported(field, reason));
     }
-    Ok(PartData::FileData(FileData {
-        mime_type: type_by_ending(&url),
-        file_uri: url,
-    }))
+    Ok(PartData::FileData(FileData { mime_type: type_by_ending(&url), file_uri: url }))
 }
 
 /// The media type that an address' ending tells; Gemini looks itself where it tells none.
@@ -153,39 +124,26 @@ fn type_by_ending(url: &str) -> Option<&'static str> {
 }
 
 fn is_data_url(url: &str) -> bool {
-    url.get(..5)
-        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
+    url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
 }
 
 /// The bytes in a `data:` URL (RFC 2397), which have to be in base64 and to say their type.
 fn inline<'a>(url: Cow<'a, str>, field: &str) -> Result<Blob<'a>, Unsupported> {
     let found = match url {
-        Cow::Borrowed(url) => split_data_url(url).map(|(kind, data)| Blob {
-            mime_type: kind.into(),
-            data: Cow::Borrowed(data),
-        }),
-        Cow::Owned(url) => split_data_url(&url).map(|(kind, data)| Blob {
-            mime_type: kind.into(),
-            data: data.to_owned().into(),
-        }),
+        Cow::Borrowed(url) => split_data_url(url)
+            .map(|(kind, data)| Blob { mime_type: kind.into(), data: Cow::Borrowed(data) }),
+        Cow::Owned(url) => split_data_url(&url)
+            .map(|(kind, data)| Blob { mime_type: kind.into(), data: data.to_owned().into() }),
     };
-    found.ok_or_else(|| {
-        unsupported(
-            field,
-            "is a `data:` URL without a media type or not in base64",
-        )
-    })
+    found
+        .ok_or_else(|| unsupported(field, "is a `data:` URL without a media type or not in base64"))
 }
 
 /// The media type, in small letters, and the base64 text of a `data:` URL.
 fn split_data_url(url: &str) -> Option<(String, &str)> {
     let (head, data) = url.get(5..)?.split_once(',')?;
     let (kind, parameters) = head.split_once(';')?;
-    let is_base64 = parameters
-        .rsplit(';')
-        .next()?
-        .trim()
-        .eq_ignore_ascii_case("base64");
+    let is_base64 = parameters.rsplit(';').next()?.trim().eq_ignore_ascii_case("base64");
     let kind = kind.trim().to_ascii_lowercase();
     (is_base64 && kind.contains('/')).then_some((kind, data))
 }

@@ -61,8 +61,5 @@ impl Adapter for GeminiGenerateContent {
 
 /// The refusal of a request that Gemini cannot express.
 fn unsupported(field: impl Into<String>, reason: impl Into<String>) -> Unsupported {
-    Unsupported {
-        field: field.into(),
-        reason: reason.into(),
-    }
+    Unsupported { field: field.into(), reason: reason.into() }
 }

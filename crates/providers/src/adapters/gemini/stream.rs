@@ -65,11 +65,7 @@ impl StreamDecoder for GeminiStream {
         self.has_ended = true;
         for (&choice, seen) in &self.candidates {
             let finish_reason = seen.finish;
-            events.push(StreamEvent::Delta(Delta {
-                choice,
-                finish_reason,
-                ..Delta::default()
-            }));
+            events.push(StreamEvent::Delta(Delta { choice, finish_reason, ..Delta::default() }));
         }
         events.push(StreamEvent::End);
     }
@@ -127,10 +123,7 @@ impl GeminiStream {
             choice,
             content: said.content,
             reasoning: said.reasoning,
-            tool_calls: (first_call..)
-                .zip(said.tool_calls)
-                .map(whole_call)
-                .collect(),
+            tool_calls: (first_call..).zip(said.tool_calls).map(whole_call).collect(),
             logprobs: candidate.logprobs_result.as_ref().and_then(logprobs),
             extra: said.extra,
             ..Delta::default()

@@ -44,10 +44,7 @@ pub(super) struct Part<'a> {
 
 impl<'a> From<PartData<'a>> for Part<'a> {
     fn from(data: PartData<'a>) -> Self {
-        Self {
-            data,
-            thought_signature: None,
-        }
+        Self { data, thought_signature: None }
     }
 }
 
@@ -195,20 +192,12 @@ pub(super) struct ThinkingConfig {
 impl ThinkingConfig {
     /// Gemini 2.5: tokens to think with, 0 for none.
     pub(super) fn budget(tokens: u32) -> Self {
-        Self {
-            thinking_budget: Some(tokens),
-            thinking_level: None,
-            include_thoughts: tokens > 0,
-        }
+        Self { thinking_budget: Some(tokens), thinking_level: None, include_thoughts: tokens > 0 }
     }
 
     /// Gemini 3 and later.
     pub(super) fn level(level: &'static str) -> Self {
-        Self {
-            thinking_budget: None,
-            thinking_level: Some(level),
-            include_thoughts: true,
-        }
+        Self { thinking_budget: None, thinking_level: Some(level), include_thoughts: true }
     }
 }
 

@@ -16,7 +16,8 @@ pub(super) fn classify(
     body: &[u8],
     target: &Target,
 ) -> ProviderError {
-    let said = serde_json::from_slice::<Value>(body).map(|body| Said::of(&body)).unwrap_or_default();
+    let said =
+        serde_json::from_slice::<Value>(body).map(|body| Said::of(&body)).unwrap_or_default();
     let message = match said.message.as_deref() {
         Some(message) => quote(message, credential(target)),
         None => format!("the provider answered {status} without a message"),

@@ -37,8 +37,8 @@ wire_object! {
 pub(super) fn decode(body: Bytes) -> Result<ChatAnswer, DecodeError> {
     let source = ByteString::try_from(body)
         .map_err(|_| MalformedAnswer("the body is not valid UTF-8".into()))?;
-    let answer: WireAnswer<'_> = serde_json::from_str(&source)
-        .map_err(|error| MalformedAnswer(json_problem(&error)))?;
+    let answer: WireAnswer<'_> =
+        serde_json::from_str(&source).map_err(|error| MalformedAnswer(json_problem(&error)))?;
     if let Some(error) = answer.error {
         return Err(DecodeError::Provider(error_in_body(error.get())));
     }

@@ -90,7 +90,8 @@ impl WireUsage<'_> {
             .and_then(|details| details.reasoning_tokens)
             .unwrap_or(0);
         let on_top = reasoning > 0
-            && self.total_tokens == Some(prompt.saturating_add(completion).saturating_add(reasoning));
+            && self.total_tokens
+                == Some(prompt.saturating_add(completion).saturating_add(reasoning));
         let (output, reasoning) = if on_top {
             (completion, reasoning)
         } else {
@@ -147,10 +148,7 @@ pub(super) fn raw(source: &ByteString, raw: &RawValue) -> RawJson {
 /// Members without a name of ours.
 pub(super) fn members(source: &ByteString, rest: &[(Str<'_>, &RawValue)]) -> Vec<Member> {
     rest.iter()
-        .map(|(name, value)| Member {
-            name: ByteString::from(&**name),
-            value: raw(source, value),
-        })
+        .map(|(name, value)| Member { name: ByteString::from(&**name), value: raw(source, value) })
         .collect()
 }
 
@@ -165,12 +163,12 @@ pub(super) struct Said {
 ///
 /// Mistral's thinking models send `content` as an array of `text` and `thinking` parts (Mistral
 /// documentation, "Reasoning").
-pub(super) fn said(source: &ByteString, message: &WireMessage<'_>) -> Result<Said, MalformedAnswer> {
+pub(super) fn said(
+    source: &ByteString,
+    message: &WireMessage<'_>,
+) -> Result<Said, MalformedAnswer> {
     let thought = message.reasoning_content.or(message.reasoning);
-    let mut said = Said {
-        content: None,
-        reasoning: opt_text(source, thought, "reasoning")?,
-    };
+    let mut said = Said { content: None, reasoning: opt_text(source, thought, "reasoning")? };
     match message.content {
         Some(content) if content.get().starts_with('[') => {
             let parts: Vec<ContentPart> = serde_json::from_str(content.get())

@@ -21,14 +21,8 @@ const STREAMS: [(&str, &str); 4] = [
 fn answers_are_translated() {
     for (name, example) in [
         ("answer_text", include_str!("../examples/answer-text.json")),
-        (
-            "answer_tools",
-            include_str!("../examples/answer-tools.json"),
-        ),
-        (
-            "answer_refusal",
-            include_str!("../examples/answer-refusal.json"),
-        ),
+        ("answer_tools", include_str!("../examples/answer-tools.json")),
+        ("answer_refusal", include_str!("../examples/answer-refusal.json")),
     ] {
         let answer = AnthropicMessages.decode(example.into()).expect("an answer");
         insta::assert_json_snapshot!(name, testing::answer_json(&answer));
@@ -37,13 +31,7 @@ fn answers_are_translated() {
 
 #[test]
 fn a_body_that_is_no_answer_is_an_error_without_content() {
-    for body in [
-        "",
-        "<html>secret</html>",
-        "{}",
-        r#"{"content": "secret"}"#,
-        "[\"secret\"]",
-    ] {
+    for body in ["", "<html>secret</html>", "{}", r#"{"content": "secret"}"#, "[\"secret\"]"] {
         match AnthropicMessages.decode(body.into()) {
             Err(DecodeError::Malformed(error)) => {
                 assert!(!error.to_string().contains("secret"), "{error}");
@@ -74,11 +62,7 @@ fn stop_reasons_are_translated() {
     ] {
         let body = format!(r#"{{"type": "message", "content": [], "stop_reason": {reason}}}"#);
         let answer = AnthropicMessages.decode(body.into()).expect("an answer");
-        assert_eq!(
-            answer.choices[0].finish_reason.as_str(),
-            expected,
-            "{reason}"
-        );
+        assert_eq!(answer.choices[0].finish_reason.as_str(), expected, "{reason}");
     }
 }
 
@@ -151,12 +135,7 @@ fn failures_are_sorted_by_who_is_at_fault() {
         ServerError, Timeout, Unavailable,
     };
     let cases = [
-        (
-            400,
-            "invalid_request_error",
-            "max_tokens: Field required",
-            BadRequest,
-        ),
+        (400, "invalid_request_error", "max_tokens: Field required", BadRequest),
         (
             400,
             "invalid_request_error",
@@ -185,12 +164,7 @@ fn failures_are_sorted_by_who_is_at_fault() {
         (402, "billing_error", "Payment required", Credential),
         (403, "permission_error", "not allowed", Credential),
         (404, "not_found_error", "model: claude-sonet", ModelNotFound),
-        (
-            413,
-            "request_too_large",
-            "Request exceeds the maximum size",
-            ContextLength,
-        ),
+        (413, "request_too_large", "Request exceeds the maximum size", ContextLength),
         (429, "rate_limit_error", "slow down", RateLimited),
         (500, "api_error", "Internal server error", ServerError),
         (504, "timeout_error", "Request timed out", Timeout),
@@ -206,10 +180,7 @@ fn failures_are_sorted_by_who_is_at_fault() {
         let body = json!({"type": "error", "error": {"type": code, "message": message}});
         let error = classify(status, &body.to_string());
         assert_eq!(error.kind, kind, "{status} {message}");
-        assert_eq!(
-            (error.message.as_str(), error.code.as_deref()),
-            (message, Some(code))
-        );
+        assert_eq!((error.message.as_str(), error.code.as_deref()), (message, Some(code)));
         assert_eq!(error.retry_after.map(|after| after.as_secs()), Some(3));
     }
     for (status, kind) in [
@@ -226,15 +197,9 @@ fn failures_are_sorted_by_who_is_at_fault() {
         for body in ["", "<html>Bad gateway</html>", "{}", "null"] {
             let error = classify(status, body);
             assert_eq!(error.kind, kind, "{status} {body}");
-            assert_eq!(
-                error.message,
-                format!("the provider answered {status} without a message")
-            );
+            assert_eq!(error.message, format!("the provider answered {status} without a message"));
         }
     }
     let quoting = json!({"error": {"type": "api_error", "message": "the key test-key is odd"}});
-    assert_eq!(
-        classify(500, &quoting.to_string()).message,
-        "the key *** is odd"
-    );
+    assert_eq!(classify(500, &quoting.to_string()).message, "the key *** is odd");
 }

@@ -10,10 +10,5 @@ use crate::endpoint::Target;
 use crate::testing;
 
 fn target(model: &str) -> Target {
-    testing::target(
-        AnthropicMessages,
-        "https://api.anthropic.com",
-        "x-api-key",
-        model,
-    )
+    testing::target(AnthropicMessages, "https://api.anthropic.com", "x-api-key", model)
 }

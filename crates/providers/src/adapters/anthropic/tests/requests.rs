@@ -20,18 +20,9 @@ fn encode(body: Value) -> Result<Value, Unsupported> {
 #[test]
 fn requests_are_translated() {
     for (name, example) in [
-        (
-            "request_tools",
-            include_str!("../examples/request-tools.json"),
-        ),
-        (
-            "request_schema",
-            include_str!("../examples/request-schema.json"),
-        ),
-        (
-            "request_plain",
-            include_str!("../examples/request-plain.json"),
-        ),
+        ("request_tools", include_str!("../examples/request-tools.json")),
+        ("request_schema", include_str!("../examples/request-schema.json")),
+        ("request_plain", include_str!("../examples/request-plain.json")),
     ] {
         let body = encode(serde_json::from_str(example).expect("JSON")).expect("a request");
         insta::assert_json_snapshot!(name, body);
@@ -44,9 +35,7 @@ fn a_request_is_addressed_and_signed() {
         "messages": [{"role": "user", "content": "Hi"}],
         "stream": true,
     }));
-    let request = AnthropicMessages
-        .encode(&chat, &target("claude-opus-5"))
-        .expect("a request");
+    let request = AnthropicMessages.encode(&chat, &target("claude-opus-5")).expect("a request");
     assert_eq!(request.method(), "POST");
     assert_eq!(request.uri(), "https://api.anthropic.com/v1/messages");
     for (name, value) in [
@@ -68,9 +57,7 @@ fn untouched_text_keeps_its_bytes() {
     chat.messages[0].content = sluice_core::chat::Content::Text(
         sluice_core::json::JsonText::trusted_literal(literal.into()),
     );
-    let request = AnthropicMessages
-        .encode(&chat, &target("claude-opus-5"))
-        .expect("a request");
+    let request = AnthropicMessages.encode(&chat, &target("claude-opus-5")).expect("a request");
     let body = std::str::from_utf8(request.body()).expect("UTF-8");
     assert!(body.contains(literal), "{body}");
 }
@@ -79,11 +66,7 @@ fn untouched_text_keeps_its_bytes() {
 fn a_bound_on_tokens_is_always_sent() {
     let chat = testing::chat(json!({"messages": [{"role": "user", "content": "Hi"}]}));
     let sent = |max_tokens, output_limit, model| {
-        let target = Target {
-            max_tokens,
-            output_limit,
-            ..target(model)
-        };
+        let target = Target { max_tokens, output_limit, ..target(model) };
         let request = AnthropicMessages.encode(&chat, &target).expect("a request");
         serde_json::from_slice::<Value>(request.body()).expect("JSON")["max_tokens"].clone()
     };
@@ -99,9 +82,7 @@ fn what_anthropic_cannot_express_is_refused_by_name() {
     let user = json!({"role": "user", "content": "Hi"});
     let with = |model: &str, member: Value| {
         let mut body = json!({"model": model, "messages": [user]});
-        body.as_object_mut()
-            .unwrap()
-            .extend(member.as_object().unwrap().clone());
+        body.as_object_mut().unwrap().extend(member.as_object().unwrap().clone());
         encode(body)
     };
     let old = "claude-3-5-sonnet-latest";
@@ -119,44 +100,20 @@ fn what_anthropic_cannot_express_is_refused_by_name() {
         (mid, json!({"presence_penalty": -0.5}), "presence_penalty"),
         (mid, json!({"logit_bias": {"50256": -100}}), "logit_bias"),
         (mid, json!({"modalities": ["text", "audio"]}), "modalities"),
-        (
-            mid,
-            json!({"audio": {"voice": "alloy", "format": "wav"}}),
-            "audio",
-        ),
+        (mid, json!({"audio": {"voice": "alloy", "format": "wav"}}), "audio"),
         (mid, json!({"functions": [{"name": "f"}]}), "functions"),
         (mid, json!({"web_search_options": {}}), "web_search_options"),
         (mid, json!({"temperature": 1.5}), "temperature"),
         (new, json!({"temperature": 0.5}), "temperature"),
-        (
-            mid,
-            json!({"temperature": 0.5, "reasoning_effort": "low"}),
-            "temperature",
-        ),
+        (mid, json!({"temperature": 0.5, "reasoning_effort": "low"}), "temperature"),
         (mid, json!({"temperature": 0.5, "top_p": 0.5}), "top_p"),
-        (
-            mid,
-            json!({"top_p": 0.5, "reasoning_effort": "low"}),
-            "top_p",
-        ),
+        (mid, json!({"top_p": 0.5, "reasoning_effort": "low"}), "top_p"),
         (new, json!({"top_p": 0.5}), "top_p"),
         (old, json!({"reasoning_effort": "low"}), "reasoning_effort"),
-        (
-            "claude-fable-5",
-            json!({"reasoning_effort": "none"}),
-            "reasoning_effort",
-        ),
+        ("claude-fable-5", json!({"reasoning_effort": "none"}), "reasoning_effort"),
         (mid, json!({"stop": ["END", " \n"]}), "stop[1]"),
-        (
-            mid,
-            json!({"response_format": {"type": "json_object"}}),
-            "response_format",
-        ),
-        (
-            mid,
-            json!({"response_format": {"type": "grammar"}}),
-            "response_format",
-        ),
+        (mid, json!({"response_format": {"type": "json_object"}}), "response_format"),
+        (mid, json!({"response_format": {"type": "grammar"}}), "response_format"),
         (
             mid,
             json!({"response_format": {"type": "json_schema", "json_schema": {"name": "x"}}}),
@@ -167,26 +124,10 @@ fn what_anthropic_cannot_express_is_refused_by_name() {
             json!({"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": {}}}}),
             "response_format",
         ),
-        (
-            mid,
-            json!({"tool_choice": {"type": "allowed_tools"}}),
-            "tool_choice",
-        ),
-        (
-            mid,
-            json!({"tools": [{"type": "custom", "custom": {"name": "x"}}]}),
-            "tools[0]",
-        ),
-        (
-            old,
-            function(json!({"name": "f", "strict": true})),
-            "tools[0].function.strict",
-        ),
-        (
-            mid,
-            function(json!({"name": "f", "parameters": 5})),
-            "tools[0].function.parameters",
-        ),
+        (mid, json!({"tool_choice": {"type": "allowed_tools"}}), "tool_choice"),
+        (mid, json!({"tools": [{"type": "custom", "custom": {"name": "x"}}]}), "tools[0]"),
+        (old, function(json!({"name": "f", "strict": true})), "tools[0].function.strict"),
+        (mid, function(json!({"name": "f", "parameters": 5})), "tools[0].function.parameters"),
         (
             mid,
             part(json!({"type": "input_audio", "input_audio": {"data": "", "format": "wav"}})),
@@ -202,21 +143,9 @@ fn what_anthropic_cannot_express_is_refused_by_name() {
             part(json!({"type": "file", "file": {"file_data": "data:text/csv;base64,YQ=="}})),
             "messages[0].content[0].file",
         ),
-        (
-            mid,
-            image("http://example.com/a.png"),
-            "messages[0].content[0].image_url.url",
-        ),
-        (
-            mid,
-            image("data:image/svg+xml;base64,PHN2Zz4="),
-            "messages[0].content[0].image_url.url",
-        ),
-        (
-            mid,
-            image("data:image/png,raw"),
-            "messages[0].content[0].image_url.url",
-        ),
+        (mid, image("http://example.com/a.png"), "messages[0].content[0].image_url.url"),
+        (mid, image("data:image/svg+xml;base64,PHN2Zz4="), "messages[0].content[0].image_url.url"),
+        (mid, image("data:image/png,raw"), "messages[0].content[0].image_url.url"),
         (
             mid,
             json!({"messages": [user, {"role": "assistant", "content": [
@@ -239,26 +168,10 @@ fn what_anthropic_cannot_express_is_refused_by_name() {
             json!({"messages": [user, {"role": "tool", "content": "x"}]}),
             "messages[1].tool_call_id",
         ),
-        (
-            mid,
-            json!({"messages": [{"role": "system", "content": "x"}]}),
-            "messages",
-        ),
-        (
-            mid,
-            json!({"messages": [{"role": "user", "content": " \n"}]}),
-            "messages",
-        ),
-        (
-            mid,
-            json!({"messages": [{"role": "assistant", "content": "x"}, user]}),
-            "messages[0]",
-        ),
-        (
-            new,
-            json!({"messages": [user, {"role": "assistant", "content": "x"}]}),
-            "messages[1]",
-        ),
+        (mid, json!({"messages": [{"role": "system", "content": "x"}]}), "messages"),
+        (mid, json!({"messages": [{"role": "user", "content": " \n"}]}), "messages"),
+        (mid, json!({"messages": [{"role": "assistant", "content": "x"}, user]}), "messages[0]"),
+        (new, json!({"messages": [user, {"role": "assistant", "content": "x"}]}), "messages[1]"),
     ];
     for (model, member, field) in cases {
         match with(model, member.clone()) {
@@ -289,14 +202,9 @@ fn an_effort_becomes_what_the_model_understands() {
             "model": model, "reasoning_effort": effort, "max_tokens": 10_000,
             "messages": [{"role": "user", "content": "Hi"}],
         });
-        body.as_object_mut()
-            .unwrap()
-            .extend(more.as_object().unwrap().clone());
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let sent = encode(body).expect("a request");
-        (
-            sent["thinking"].clone(),
-            sent["output_config"]["effort"].clone(),
-        )
+        (sent["thinking"].clone(), sent["output_config"]["effort"].clone())
     };
     let none = Value::Null;
     let nothing = json!({});
@@ -313,105 +221,23 @@ fn an_effort_becomes_what_the_model_understands() {
         {"role": "tool", "tool_call_id": "c", "content": "done"},
     ]});
     let cases = [
-        (
-            "claude-3-5-haiku-latest",
-            "none",
-            &nothing,
-            none.clone(),
-            none.clone(),
-        ),
-        (
-            "claude-sonnet-4-5",
-            "minimal",
-            &nothing,
-            budget(1024),
-            none.clone(),
-        ),
-        (
-            "claude-sonnet-4-5",
-            "high",
-            &nothing,
-            budget(8000),
-            none.clone(),
-        ),
-        (
-            "claude-sonnet-4-5",
-            "none",
-            &nothing,
-            none.clone(),
-            none.clone(),
-        ),
-        (
-            "claude-sonnet-4-5",
-            "high",
-            &json!({"max_tokens": 1024}),
-            none.clone(),
-            none.clone(),
-        ),
-        (
-            "claude-sonnet-4-5",
-            "high",
-            &json!({"max_tokens": 1025}),
-            budget(1024),
-            none.clone(),
-        ),
-        (
-            "claude-sonnet-4-5",
-            "high",
-            &forced,
-            none.clone(),
-            none.clone(),
-        ),
-        (
-            "claude-sonnet-4-5",
-            "high",
-            &loop_without_thoughts,
-            none.clone(),
-            none.clone(),
-        ),
-        (
-            "claude-opus-4-6",
-            "xhigh",
-            &nothing,
-            json!({"type": "adaptive"}),
-            json!("max"),
-        ),
-        (
-            "claude-opus-4-8",
-            "minimal",
-            &nothing,
-            summarized.clone(),
-            json!("low"),
-        ),
-        (
-            "claude-opus-4-8",
-            "none",
-            &nothing,
-            none.clone(),
-            none.clone(),
-        ),
-        (
-            "claude-opus-5",
-            "none",
-            &nothing,
-            json!({"type": "disabled"}),
-            none.clone(),
-        ),
-        (
-            "claude-opus-5",
-            "xhigh",
-            &loop_without_thoughts,
-            summarized,
-            json!("xhigh"),
-        ),
+        ("claude-3-5-haiku-latest", "none", &nothing, none.clone(), none.clone()),
+        ("claude-sonnet-4-5", "minimal", &nothing, budget(1024), none.clone()),
+        ("claude-sonnet-4-5", "high", &nothing, budget(8000), none.clone()),
+        ("claude-sonnet-4-5", "none", &nothing, none.clone(), none.clone()),
+        ("claude-sonnet-4-5", "high", &json!({"max_tokens": 1024}), none.clone(), none.clone()),
+        ("claude-sonnet-4-5", "high", &json!({"max_tokens": 1025}), budget(1024), none.clone()),
+        ("claude-sonnet-4-5", "high", &forced, none.clone(), none.clone()),
+        ("claude-sonnet-4-5", "high", &loop_without_thoughts, none.clone(), none.clone()),
+        ("claude-opus-4-6", "xhigh", &nothing, json!({"type": "adaptive"}), json!("max")),
+        ("claude-opus-4-8", "minimal", &nothing, summarized.clone(), json!("low")),
+        ("claude-opus-4-8", "none", &nothing, none.clone(), none.clone()),
+        ("claude-opus-5", "none", &nothing, json!({"type": "disabled"}), none.clone()),
+        ("claude-opus-5", "xhigh", &loop_without_thoughts, summarized, json!("xhigh")),
         ("claude-opus-5", "medium", &forced, none, json!("medium")),
     ];
     for (model, effort, more, thinking, word) in cases {
-        assert_eq!(
-            think(model, effort, more.clone()),
-            (thinking, word),
-            "{model} {effort} {more}"
-        );
+        assert_eq!(think(model, effort, more.clone()), (thinking, word), "{model} {effort} {more}");
     }
 }
 
@@ -425,10 +251,7 @@ fn tool_choices_are_translated() {
             "tool_choice": choice, "parallel_tool_calls": parallel,
         }))
         .expect("a request");
-        assert_eq!(
-            sent["tools"][0]["input_schema"],
-            json!({"type": "object", "properties": {}})
-        );
+        assert_eq!(sent["tools"][0]["input_schema"], json!({"type": "object", "properties": {}}));
         sent["tool_choice"].clone()
     };
     let named = json!({"type": "function", "function": {"name": "f"}});
@@ -436,27 +259,15 @@ fn tool_choices_are_translated() {
     assert_eq!(choose(Value::Null, Value::Null), Value::Null);
     assert_eq!(choose(json!("auto"), json!(true)), json!({"type": "auto"}));
     assert_eq!(choose(json!("none"), one.clone()), json!({"type": "none"}));
-    assert_eq!(
-        choose(json!("required"), Value::Null),
-        json!({"type": "any"})
-    );
+    assert_eq!(choose(json!("required"), Value::Null), json!({"type": "any"}));
     let (auto, any, tool) = (
         choose(Value::Null, one.clone()),
         choose(json!("required"), one.clone()),
         choose(named, one),
     );
-    assert_eq!(
-        auto,
-        json!({"type": "auto", "disable_parallel_tool_use": true})
-    );
-    assert_eq!(
-        any,
-        json!({"type": "any", "disable_parallel_tool_use": true})
-    );
-    assert_eq!(
-        tool,
-        json!({"type": "tool", "name": "f", "disable_parallel_tool_use": true})
-    );
+    assert_eq!(auto, json!({"type": "auto", "disable_parallel_tool_use": true}));
+    assert_eq!(any, json!({"type": "any", "disable_parallel_tool_use": true}));
+    assert_eq!(tool, json!({"type": "tool", "name": "f", "disable_parallel_tool_use": true}));
 }
 
 #[test]
@@ -469,12 +280,9 @@ fn at_most_four_breakpoints_are_sent() {
         if shared {
             messages.extend([marked("system", "s1"), marked("system", "s2")]);
         }
-        messages.extend((0..5).map(|i| {
-            marked(
-                if i % 2 == 0 { "user" } else { "assistant" },
-                &format!("t{i}"),
-            )
-        }));
+        messages.extend(
+            (0..5).map(|i| marked(if i % 2 == 0 { "user" } else { "assistant" }, &format!("t{i}"))),
+        );
         let automatic = automatic.then_some(&mark);
         let sent = encode(
             json!({"model": "claude-opus-5", "messages": messages, "cache_control": automatic}),

@@ -11,32 +11,20 @@ use crate::error::StreamError;
 use crate::testing::{answer_json, events_json, replay};
 
 fn streamed(recording: &str, cuts: &[usize]) -> (Vec<StreamEvent>, Result<(), StreamError>) {
-    replay(
-        GeminiGenerateContent.stream_decoder(),
-        recording.as_bytes(),
-        cuts,
-    )
+    replay(GeminiGenerateContent.stream_decoder(), recording.as_bytes(), cuts)
 }
 
 fn whole(body: &'static str) -> Result<Value, DecodeError> {
-    GeminiGenerateContent
-        .decode(Bytes::from_static(body.as_bytes()))
-        .map(|a| answer_json(&a))
+    GeminiGenerateContent.decode(Bytes::from_static(body.as_bytes())).map(|a| answer_json(&a))
 }
 
 #[test]
 fn whole_answers_are_read() {
     insta::assert_json_snapshot!("answer_text", whole(example!("answer_text.json")).unwrap());
-    insta::assert_json_snapshot!(
-        "answer_calls",
-        whole(example!("answer_calls.json")).unwrap()
-    );
+    insta::assert_json_snapshot!("answer_calls", whole(example!("answer_calls.json")).unwrap());
     let logprobs = whole(example!("answer_logprobs.json")).unwrap();
     insta::assert_json_snapshot!("answer_logprobs", logprobs);
-    insta::assert_json_snapshot!(
-        "answer_image",
-        whole(example!("answer_image.json")).unwrap()
-    );
+    insta::assert_json_snapshot!("answer_image", whole(example!("answer_image.json")).unwrap());
 }
 
 #[test]
@@ -53,14 +41,8 @@ fn a_whole_answer_ends_as_gemini_says() {
     };
     assert_eq!(finish("STOP"), "stop");
     assert_eq!(finish("MAX_TOKENS"), "length");
-    for filtered in [
-        "SAFETY",
-        "RECITATION",
-        "BLOCKLIST",
-        "PROHIBITED_CONTENT",
-        "SPII",
-        "LANGUAGE",
-    ] {
+    for filtered in ["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE"]
+    {
         assert_eq!(finish(filtered), "content_filter", "{filtered}");
     }
     let failed = "the provider answered 200 with an error: ";
@@ -91,10 +73,7 @@ fn what_is_no_answer_is_said_without_quoting_it() {
         "{\"responseId\": [\"secret\"]}",
         "malformed answer: a member has another type than documented, at line 1 column 15",
     );
-    check(
-        "<html>",
-        "malformed answer: not a JSON text, at line 1 column 1",
-    );
+    check("<html>", "malformed answer: not a JSON text, at line 1 column 1");
     check("{}", "malformed answer: `candidates` is missing or empty");
     check(
         r#"{"candidates":[{"content":{"parts":[{"text":7}]},"finishReason":"STOP"}]}"#,

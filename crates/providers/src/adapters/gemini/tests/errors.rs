@@ -25,12 +25,7 @@ fn errors_are_classified() {
         |status: &str, message: &str| json!({ "error": { "status": status, "message": message } });
     let too_long =
         "The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).";
-    check(
-        400,
-        error("INVALID_ARGUMENT", "No."),
-        Kind::BadRequest,
-        Some("INVALID_ARGUMENT"),
-    );
+    check(400, error("INVALID_ARGUMENT", "No."), Kind::BadRequest, Some("INVALID_ARGUMENT"));
     check(
         400,
         json!([error("INVALID_ARGUMENT", too_long)]),
@@ -53,42 +48,12 @@ fn errors_are_classified() {
         Some("API_KEY_INVALID"),
     );
     let place = "User location is not supported for the API use.";
-    check(
-        400,
-        error("FAILED_PRECONDITION", place),
-        Kind::Credential,
-        Some("FAILED_PRECONDITION"),
-    );
-    check(
-        403,
-        error("PERMISSION_DENIED", "No."),
-        Kind::Credential,
-        Some("PERMISSION_DENIED"),
-    );
-    check(
-        404,
-        error("NOT_FOUND", "models/x is not found"),
-        Kind::ModelNotFound,
-        Some("NOT_FOUND"),
-    );
-    check(
-        500,
-        error("INTERNAL", "Oops."),
-        Kind::ServerError,
-        Some("INTERNAL"),
-    );
-    check(
-        503,
-        error("UNAVAILABLE", "Overloaded."),
-        Kind::Unavailable,
-        Some("UNAVAILABLE"),
-    );
-    check(
-        504,
-        error("DEADLINE_EXCEEDED", "Late."),
-        Kind::Timeout,
-        Some("DEADLINE_EXCEEDED"),
-    );
+    check(400, error("FAILED_PRECONDITION", place), Kind::Credential, Some("FAILED_PRECONDITION"));
+    check(403, error("PERMISSION_DENIED", "No."), Kind::Credential, Some("PERMISSION_DENIED"));
+    check(404, error("NOT_FOUND", "models/x is not found"), Kind::ModelNotFound, Some("NOT_FOUND"));
+    check(500, error("INTERNAL", "Oops."), Kind::ServerError, Some("INTERNAL"));
+    check(503, error("UNAVAILABLE", "Overloaded."), Kind::Unavailable, Some("UNAVAILABLE"));
+    check(504, error("DEADLINE_EXCEEDED", "Late."), Kind::Timeout, Some("DEADLINE_EXCEEDED"));
     check(401, json!("nonsense"), Kind::Credential, None);
     check(429, json!({}), Kind::RateLimited, None);
     check(413, json!([]), Kind::BadRequest, None);
@@ -125,8 +90,5 @@ fn an_error_says_when_to_come_back_and_which_field_is_wrong() {
     } });
     let error = classify(400, &HeaderMap::new(), &body.to_string());
     assert_eq!(error.param.as_deref(), Some("generation_config.seed"));
-    assert_eq!(
-        error.message,
-        "Invalid value at 'generation_config.seed'; key ***"
-    );
+    assert_eq!(error.message, "Invalid value at 'generation_config.seed'; key ***");
 }

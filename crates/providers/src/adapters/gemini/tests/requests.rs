@@ -42,31 +42,20 @@ fn calls_that_gemini_did_not_make_need_a_placeholder_from_version_3_on_only() {
         let body: Value = serde_json::from_str(example!("request_tools.json")).unwrap();
         let sent = sent(&encode(&body, model).unwrap());
         let turns = sent["body"]["contents"].as_array().unwrap().clone();
-        let parts = turns
-            .iter()
-            .flat_map(|turn| turn["parts"].as_array().unwrap().clone());
+        let parts = turns.iter().flat_map(|turn| turn["parts"].as_array().unwrap().clone());
         parts
             .filter(|part| part.get("functionCall").is_some())
             .map(|part| part["thoughtSignature"].as_str().unwrap_or("-").to_owned())
             .collect::<Vec<_>>()
     };
     let placeholder = "skip_thought_signature_validator";
-    assert_eq!(
-        signatures("gemini-3-flash-preview"),
-        ["EpwCCpkCAXLI2nw=", "-", placeholder]
-    );
-    assert_eq!(
-        signatures("gemini-2.5-flash"),
-        ["EpwCCpkCAXLI2nw=", "-", "-"]
-    );
+    assert_eq!(signatures("gemini-3-flash-preview"), ["EpwCCpkCAXLI2nw=", "-", placeholder]);
+    assert_eq!(signatures("gemini-2.5-flash"), ["EpwCCpkCAXLI2nw=", "-", "-"]);
 }
 
 #[test]
 fn images_audio_and_files_are_translated() {
-    let sent = encoded(
-        example!("request_media.json"),
-        "models/gemini-3-flash-preview",
-    );
+    let sent = encoded(example!("request_media.json"), "models/gemini-3-flash-preview");
     insta::assert_json_snapshot!(sent);
 }
 
@@ -88,10 +77,7 @@ fn a_tool_choice_is_translated() {
             "tool_choice": choice,
         });
         let sent = sent(&encode(&body, "gemini-2.5-flash").unwrap());
-        assert_eq!(
-            sent["body"]["toolConfig"]["functionCallingConfig"],
-            expected
-        );
+        assert_eq!(sent["body"]["toolConfig"]["functionCallingConfig"], expected);
     };
     check(Value::Null, Value::Null);
     check(json!("auto"), json!({ "mode": "AUTO" }));
@@ -136,9 +122,7 @@ fn json_and_hints_are_no_reason_to_refuse() {
 fn what_gemini_cannot_express_is_refused_by_field() {
     let check = |model: &str, member: Value, expected: &str| {
         let mut body = json!({ "messages": [{ "role": "user", "content": "Hi" }] });
-        body.as_object_mut()
-            .unwrap()
-            .extend(member.as_object().unwrap().clone());
+        body.as_object_mut().unwrap().extend(member.as_object().unwrap().clone());
         let refusal = encode(&body, model).expect_err(expected).to_string();
         assert_eq!(refusal, expected);
     };
@@ -152,11 +136,7 @@ fn what_gemini_cannot_express_is_refused_by_field() {
         "`parallel_tool_calls` is false, but Gemini cannot be kept from calling several functions \
          in a turn",
     );
-    check(
-        newest,
-        json!({ "logit_bias": { "1": 5 } }),
-        "`logit_bias` has no counterpart in Gemini",
-    );
+    check(newest, json!({ "logit_bias": { "1": 5 } }), "`logit_bias` has no counterpart in Gemini");
     check(
         newest,
         json!({ "modalities": ["text", "audio"] }),
@@ -193,11 +173,7 @@ fn what_gemini_cannot_express_is_refused_by_field() {
         json!({ "stop": ["a", "b", "c", "d", "e", "f"] }),
         "`stop` holds more than 5 texts, Gemini's limit",
     );
-    check(
-        newest,
-        json!({ "n": 9 }),
-        "`n` is more than 8, Gemini's limit",
-    );
+    check(newest, json!({ "n": 9 }), "`n` is more than 8, Gemini's limit");
     check(
         newest,
         json!({ "logprobs": true, "top_logprobs": 21 }),

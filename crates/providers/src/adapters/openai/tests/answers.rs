@@ -110,15 +110,13 @@ fn a_body_that_is_no_answer_is_an_error_without_content() {
             other => panic!("{body}: {other:?}"),
         }
     }
-    assert!(matches!(
-        OpenAiChat.decode(b"\xff{}".to_vec().into()),
-        Err(DecodeError::Malformed(_))
-    ));
+    assert!(matches!(OpenAiChat.decode(b"\xff{}".to_vec().into()), Err(DecodeError::Malformed(_))));
 }
 
 #[test]
 fn an_error_with_a_good_status_is_an_error() {
-    let body = r#"{"error":{"code":429,"message":"Rate limited upstream","metadata":{}},"user_id":"u"}"#;
+    let body =
+        r#"{"error":{"code":429,"message":"Rate limited upstream","metadata":{}},"user_id":"u"}"#;
     match OpenAiChat.decode(body.into()) {
         Err(DecodeError::Provider(error)) => {
             assert_eq!(error.kind, ProviderErrorKind::RateLimited);

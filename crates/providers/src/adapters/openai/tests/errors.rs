@@ -96,9 +96,19 @@ fn failures_are_sorted_by_who_is_at_fault() {
             "Provider returned error",
         ),
         // xAI
-        (400, r#"{"code":"Client specified an invalid argument","error":"Model not found: x"}"#, BadRequest, "Model not found: x"),
+        (
+            400,
+            r#"{"code":"Client specified an invalid argument","error":"Model not found: x"}"#,
+            BadRequest,
+            "Model not found: x",
+        ),
         // Ollama
-        (404, r#"{"error":"model \"x\" not found, try pulling it first"}"#, ModelNotFound, "model \"x\" not found, try pulling it first"),
+        (
+            404,
+            r#"{"error":"model \"x\" not found, try pulling it first"}"#,
+            ModelNotFound,
+            "model \"x\" not found, try pulling it first",
+        ),
         // vLLM, before and after it took OpenAI's form
         (
             400,

@@ -114,7 +114,8 @@ fn the_usage_of_a_stream_is_asked_for_where_the_service_can_be_asked() {
         let sent = sent(&body, &target("m", quirks));
         assert_eq!(value_of(&sent, "stream_options").as_deref(), expected, "{sent}");
     }
-    let sent = sent(r#"{"model":"m","messages":[],"stream":false}"#, &target("m", Quirks::default()));
+    let sent =
+        sent(r#"{"model":"m","messages":[],"stream":false}"#, &target("m", Quirks::default()));
     assert_eq!(value_of(&sent, "stream_options"), None);
 }
 
@@ -145,7 +146,8 @@ fn messages_are_written_anew_only_where_the_service_refuses_them() {
         assert!(!sent(&body, &target("m", strict)).contains("cache_control"), "{marked}");
         assert!(sent(&body, &target("m", Quirks::default())).contains(marked));
     }
-    let tools = r#"[{"type":"function","function":{"name":"f"},"cache_control":{"type":"ephemeral"}}]"#;
+    let tools =
+        r#"[{"type":"function","function":{"name":"f"},"cache_control":{"type":"ephemeral"}}]"#;
     let body = format!(r#"{{"model":"m","messages":[],"tools":{tools}}}"#);
     assert_eq!(
         value_of(&sent(&body, &target("m", strict)), "tools").unwrap(),

@@ -4,6 +4,10 @@
 //! all), so that passing them on to a provider of the same dialect is a copy, and untouched text
 //! keeps its exact bytes, which is what keeps providers' prompt caches warm.
 
+pub mod scan;
+mod string;
+mod value;
+
 use std::borrow::Cow;
 use std::fmt;
 

@@ -1,0 +1,384 @@
+//! What the tests share: a gateway in memory, whose providers say what they are told to, when.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream;
+use http::header::CONTENT_TYPE;
+use http::{Request, Response};
+use http_body::Frame;
+use http_body_util::{BodyExt, StreamBody};
+use sluice_core::chat::{ChatRequest, Content, Message, RequestOptions, Role};
+use sluice_core::clock::{Clock, ManualClock, UnixMillis};
+use sluice_core::json::RawJson;
+use sluice_core::key::{AccountTier, KeyClass, MaxTokensBound, Suite};
+use sluice_core::level::SecurityLevel;
+use sluice_core::money::{Price, TokenPrice};
+use sluice_core::region::Region;
+use sluice_core::source::{Dialect, Source, SourceMember};
+use sluice_providers::adapters::openai::OpenAiChat;
+use sluice_providers::endpoint::{Auth, Endpoint, Quirks};
+use sluice_providers::upstream::{Sending, TransportError, Upstream};
+use sluice_routing::catalog::{Capabilities, Catalog, Deployment, Model};
+use sluice_storage::{AccountRecord, Journal, JournalEntry, KeyRecord, MasterKey, UsageRecord};
+use tokio::time::Instant;
+
+use crate::accounting::Accounting;
+use crate::chat::Answer;
+use crate::error::ChatError;
+use crate::gateway::Gateway;
+use crate::health::ProviderHealth;
+use crate::limits::{Ledger, LimitSubjects, Limits};
+use crate::metrics::Metrics;
+use crate::principal::Principal;
+use crate::request::RequestContext;
+use crate::snapshot::{Provider, Rules, Snapshot, Timeouts};
+
+/// 2026-11-21, 09:30 in UTC.
+pub(crate) const NOW: UnixMillis = UnixMillis(1_795_253_400_000);
+
+/// A first piece of an answer, without an end.
+pub(crate) const HELLO: &str =
+    "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hello\"}}]}\n\n";
+/// The end of an answer, with what it used.
+pub(crate) const DONE: &str = concat!(
+    "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n",
+    "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":3}}\n\n",
+    "data: [DONE]\n\n",
+);
+/// A whole answer.
+pub(crate) const WHOLE: &str = r#"{"choices":[{"message":{"content":"Hello"},"finish_reason":"stop"}],
+    "usage":{"prompt_tokens":7,"completion_tokens":3}}"#;
+
+/// A provider that plays one script a call, and hangs when there is none.
+#[derive(Default)]
+pub(crate) struct Scripted {
+    scripts: Mutex<Vec<Script>>,
+    calls: Mutex<u32>,
+}
+
+/// One answer.
+#[derive(Clone)]
+pub(crate) struct Script {
+    /// How long the head takes.
+    pub(crate) head: Duration,
+    pub(crate) status: u16,
+    pub(crate) steps: Vec<Step>,
+}
+
+/// One step of an answer, and how long it takes.
+#[derive(Clone)]
+pub(crate) enum Step {
+    Says(Duration, String),
+    Breaks(Duration),
+    Hangs,
+}
+
+pub(crate) fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+/// The piece comes after so many seconds.
+pub(crate) fn says(after: u64, text: &str) -> Step {
+    Step::Says(seconds(after), text.to_owned())
+}
+
+/// An answer with a good status whose head comes at once.
+pub(crate) fn script(steps: impl Into<Vec<Step>>) -> Script {
+    Script { head: Duration::ZERO, status: 200, steps: steps.into() }
+}
+
+impl Upstream for Scripted {
+    fn send(&self, _: Request<Bytes>) -> Sending {
+        *self.calls.lock().unwrap() += 1;
+        let mut scripts = self.scripts.lock().unwrap();
+        let script = (!scripts.is_empty()).then(|| scripts.remove(0));
+        Box::pin(async move {
+            let Some(script) = script else { return std::future::pending().await };
+            tokio::time::sleep(script.head).await;
+            let kind = match script.steps.first() {
+                Some(Step::Says(_, text)) if text.starts_with('{') => "application/json",
+                _ => "text/event-stream",
+            };
+            let steps = stream::unfold(script.steps.into_iter(), async |mut steps| {
+                let piece = match steps.next()? {
+                    Step::Says(after, text) => {
+                        tokio::time::sleep(after).await;
+                        Ok(Frame::data(Bytes::from(text)))
+                    }
+                    Step::Breaks(after) => {
+                        tokio::time::sleep(after).await;
+                        Err(TransportError::Lost("reset".to_owned()))
+                    }
+                    Step::Hangs => std::future::pending().await,
+                };
+                Some((piece, steps))
+            });
+            let mut response = Response::new(StreamBody::new(steps).boxed_unsync());
+            *response.status_mut() = http::StatusCode::from_u16(script.status).unwrap();
+            response.headers_mut().insert(CONTENT_TYPE, kind.parse().unwrap());
+            Ok(response)
+        })
+    }
+}
+
+/// A gateway with two providers of one model, and one key.
+pub(crate) struct House {
+    pub(crate) gateway: Arc<Gateway>,
+    pub(crate) principal: Arc<Principal>,
+    first: Arc<Scripted>,
+    second: Arc<Scripted>,
+    dir: tempfile::TempDir,
+}
+
+pub(crate) const TIMEOUTS: Timeouts = Timeouts {
+    first_token: Duration::from_secs(60),
+    idle: Duration::from_secs(20),
+    total: Duration::from_secs(120),
+    keep_alive: Duration::from_secs(15),
+};
+
+impl House {
+    pub(crate) fn new(timeouts: Timeouts) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let (first, second) = (Arc::new(Scripted::default()), Arc::new(Scripted::default()));
+        let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(NOW));
+        let journal = Arc::new(Journal::open(dir.path()).unwrap());
+        let accounting = Accounting { journal, clock, metrics: Arc::new(Metrics::default()) };
+        let hasher = MasterKey::load_or_create(dir.path()).unwrap().key_hasher();
+        let deployments = vec![deployment("first", None), deployment("second", None)];
+        let snapshot = Snapshot {
+            catalog: Catalog::new([Model { deployments, ..model("mock") }]),
+            providers: HashMap::from([
+                ("first".into(), provider("first", first.clone())),
+                ("second".into(), provider("second", second.clone())),
+            ]),
+            rules: rules(),
+            timeouts,
+        };
+        Self {
+            gateway: Arc::new(Gateway::new(snapshot, hasher, accounting)),
+            principal: Arc::new(principal()),
+            first,
+            second,
+            dir,
+        }
+    }
+
+    /// What the first provider answers next.
+    pub(crate) fn expect(&self, script: Script) {
+        self.first.scripts.lock().unwrap().push(script);
+    }
+
+    /// What the second provider answers next.
+    pub(crate) fn expect_of_second(&self, script: Script) {
+        self.second.scripts.lock().unwrap().push(script);
+    }
+
+    /// How often the providers were called.
+    pub(crate) fn calls(&self) -> (u32, u32) {
+        (*self.first.calls.lock().unwrap(), *self.second.calls.lock().unwrap())
+    }
+
+    pub(crate) async fn ask(&self, chat: ChatRequest) -> Result<Answer, ChatError> {
+        self.gateway.chat(self.principal.clone(), chat, context()).await
+    }
+
+    /// Everything that was written down.
+    pub(crate) fn entries(&self) -> Vec<JournalEntry> {
+        let mut entries = Vec::new();
+        let Ok(files) = std::fs::read_dir(sluice_storage::journal_dir(self.dir.path())) else {
+            return entries;
+        };
+        for file in files {
+            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+            // A line is a checksum, a space and the entry.
+            entries.extend(text.lines().map(|line| serde_json::from_str(&line[9..]).unwrap()));
+        }
+        entries
+    }
+
+    /// The only thing that was written down, a usage record; what was reserved is free again.
+    pub(crate) fn record(&self) -> UsageRecord {
+        let mut entries = self.entries();
+        assert_eq!(entries.len(), 1, "{entries:?}");
+        assert_eq!(self.principal.subjects.key.in_flight(NOW), 0);
+        assert_eq!(self.principal.subjects.account.in_flight(NOW), 0);
+        match entries.remove(0) {
+            JournalEntry::Usage(record) => {
+                let used = self.principal.subjects.key.tokens_used(NOW);
+                assert_eq!(used, record.usage.total_tokens());
+                *record
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+pub(crate) fn context() -> RequestContext {
+    RequestContext {
+        id: "req_1".into(),
+        arrived_at: NOW,
+        // The paused clock's time, which is not the machine's.
+        arrived: Instant::now().into_std(),
+        remote: None,
+        app_url: None,
+        app_title: None,
+    }
+}
+
+pub(crate) fn chat(text: &str) -> ChatRequest {
+    let member = |name: &str, json: &str| SourceMember {
+        name: name.into(),
+        value: RawJson::parse(json).unwrap(),
+    };
+    ChatRequest {
+        model: "mock".into(),
+        messages: vec![Message {
+            role: Role::User,
+            content: Content::Text(text.into()),
+            name: None,
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+            reasoning: Vec::new(),
+            cache_breakpoint: None,
+            extra: Vec::new(),
+        }],
+        tools: Vec::new(),
+        tool_choice: None,
+        parallel_tool_calls: None,
+        response_format: None,
+        max_tokens: None,
+        temperature: None,
+        top_p: None,
+        frequency_penalty: None,
+        presence_penalty: None,
+        stop: Vec::new(),
+        seed: None,
+        n: 1,
+        logprobs: false,
+        top_logprobs: None,
+        reasoning_effort: None,
+        user: None,
+        stream: false,
+        include_usage: false,
+        options: RequestOptions::default(),
+        extra: Vec::new(),
+        source: Source {
+            dialect: Dialect::OpenAiChat,
+            members: vec![member("model", "\"mock\""), member("messages", "[]")],
+            body_bytes: 100,
+        },
+    }
+}
+
+pub(crate) fn streamed() -> ChatRequest {
+    ChatRequest { stream: true, ..chat("Hello?") }
+}
+
+pub(crate) fn principal() -> Principal {
+    let dir = tempfile::tempdir().unwrap();
+    let hasher = MasterKey::load_or_create(dir.path()).unwrap().key_hasher();
+    Principal {
+        key: KeyRecord {
+            id: "key_1".into(),
+            account_id: "acc_1".into(),
+            name: "test".to_owned(),
+            prefix: "svc_ent_Ab12".to_owned(),
+            hash: hasher.hash("x"),
+            class: KeyClass::Enterprise,
+            models: None,
+            regions: None,
+            region: None,
+            minimum_level: SecurityLevel::Standard,
+            zero_retention: false,
+            audit: false,
+            max_tokens: MaxTokensBound::Documented,
+            requests_per_hour: None,
+            tokens_per_day: None,
+            owner: None,
+            created_at: NOW,
+            expires_at: None,
+            revoked_at: None,
+            replaced_by: None,
+        },
+        account: AccountRecord {
+            id: "acc_1".into(),
+            name: "default".to_owned(),
+            tier: AccountTier::Highest,
+            created_at: NOW,
+            requests_per_hour: None,
+            tokens_per_day: None,
+            concurrent_requests: None,
+            region: None,
+            minimum_level: SecurityLevel::Standard,
+            zero_retention: false,
+            audit: false,
+        },
+        suite: Suite::Full,
+        subjects: LimitSubjects {
+            key: Arc::new(Ledger::default()),
+            key_limits: Limits::default(),
+            account: Arc::new(Ledger::default()),
+            account_limits: Limits::default(),
+        },
+    }
+}
+
+pub(crate) fn model(id: &str) -> Model {
+    Model {
+        id: id.into(),
+        created: 0,
+        owned_by: "lab".to_owned(),
+        context_window: None,
+        output_limit: Some(8_192),
+        capabilities: Capabilities::default(),
+        price: Some(Price {
+            input: TokenPrice(1_000_000),
+            cache_read: TokenPrice(100_000),
+            cache_write: TokenPrice(1_250_000),
+            output: TokenPrice(4_000_000),
+            reasoning: TokenPrice(4_000_000),
+            version: "test".into(),
+        }),
+        price_source: None,
+        suite: Suite::Standard,
+        minimum_level: SecurityLevel::Standard,
+        simulated: false,
+        alias_of: None,
+        deployments: vec![deployment("first", None)],
+    }
+}
+
+pub(crate) fn deployment(provider: &str, region: Option<Region>) -> Deployment {
+    Deployment { provider: provider.into(), upstream_model: "up".to_owned(), region }
+}
+
+pub(crate) fn provider(id: &str, upstream: Arc<dyn Upstream>) -> Provider {
+    Provider {
+        endpoint: Arc::new(Endpoint {
+            id: id.into(),
+            adapter: Arc::new(OpenAiChat),
+            base_url: "http://lab.invalid/v1".to_owned(),
+            query: String::new(),
+            auth: Auth::Bearer,
+            credential: None,
+            headers: Vec::new(),
+            quirks: Quirks::default(),
+            region: None,
+        }),
+        upstream,
+        health: Arc::new(ProviderHealth::default()),
+    }
+}
+
+pub(crate) fn rules() -> Rules {
+    Rules {
+        classes: HashMap::new(),
+        tiers: HashMap::new(),
+        default_region: None,
+        minimum_level: SecurityLevel::Standard,
+    }
+}
