@@ -19,6 +19,11 @@ impl Cors {
         Self { origins }
     }
 
+    /// Whether any origin may ask.
+    pub(crate) fn is_on(&self) -> bool {
+        !self.origins.is_empty()
+    }
+
     /// The request's origin, where it may ask.
     pub(crate) fn allowed(&self, headers: &HeaderMap) -> Option<HeaderValue> {
         let origin = headers.get(ORIGIN)?;
@@ -37,9 +42,15 @@ impl Cors {
     }
 
     /// Writes what a browser wants to know into a response's headers.
-    pub(crate) fn write_headers(origin: HeaderValue, preflight: bool, headers: &mut HeaderMap) {
-        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    pub(crate) fn write_headers(
+        origin: Option<HeaderValue>,
+        preflight: bool,
+        headers: &mut HeaderMap,
+    ) {
+        // Also where this origin may not: a cache must not give its response to one that may.
         headers.append(VARY, HeaderValue::from_static("origin"));
+        let Some(origin) = origin else { return };
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("*"));
         if preflight {
             headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST"));

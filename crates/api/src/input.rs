@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
 use http::{HeaderMap, Request};
 use http_body::Body;
 use http_body_util::BodyExt;
@@ -13,12 +13,18 @@ use crate::error::ApiError;
 /// How long a body may take to arrive.
 const ARRIVAL: Duration = Duration::from_secs(120);
 
+/// How much of a body that is too large is read all the same, and for how long: most clients look
+/// for an answer only when they have sent everything, and until then would see nothing but a
+/// connection that breaks.
+const DISCARDED: usize = 64 << 20;
+const DISCARDING: Duration = Duration::from_secs(5);
+
 /// The body of a JSON request, at most `limit_mib` long.
 pub(crate) async fn json<B: Body + Unpin>(
     request: Request<B>,
     limit_mib: usize,
 ) -> Result<Bytes, ApiError> {
-    let (head, body) = request.into_parts();
+    let (head, mut body) = request.into_parts();
     check_type(&head.headers)?;
     let limit = limit_mib << 20;
     let announced: usize = head
@@ -27,18 +33,46 @@ pub(crate) async fn json<B: Body + Unpin>(
         .and_then(|value| value.to_str().ok()?.parse().ok())
         .unwrap_or(0);
     if announced > limit {
+        // Who asks first (`Expect: 100-continue`) has sent nothing yet, and need not.
+        if !head.headers.contains_key(EXPECT) {
+            discard(&mut body, limit).await;
+        }
         return Err(ApiError::RequestTooLarge { limit_mib });
     }
-    match tokio::time::timeout(ARRIVAL, collect(body, announced, limit)).await {
+    match tokio::time::timeout(ARRIVAL, collect(&mut body, announced, limit)).await {
         Ok(Some(bytes)) => Ok(bytes),
-        Ok(None) => Err(ApiError::RequestTooLarge { limit_mib }),
+        Ok(None) => {
+            discard(&mut body, 0).await;
+            Err(ApiError::RequestTooLarge { limit_mib })
+        }
         Err(_) => Err(ApiError::RequestTimeout(ARRIVAL)),
     }
 }
 
+/// Reads a body to its end and keeps nothing; gives up after `limit` and [`DISCARDED`] bytes, or
+/// [`DISCARDING`].
+async fn discard<B: Body + Unpin>(body: &mut B, limit: usize) {
+    let mut left = limit.saturating_add(DISCARDED);
+    let reading = async {
+        while let Some(Ok(frame)) = body.frame().await {
+            let length = frame.data_ref().map_or(0, Buf::remaining);
+            match left.checked_sub(length) {
+                Some(rest) => left = rest,
+                None => return,
+            }
+        }
+    };
+    // Whoever is too slow or sends too much gets the answer now, and may miss it.
+    let _ = tokio::time::timeout(DISCARDING, reading).await;
+}
+
 /// The body's bytes; `None` where there are more than `limit`. A connection that breaks leaves a
 /// text that does not parse, and nobody to tell.
-async fn collect<B: Body + Unpin>(mut body: B, announced: usize, limit: usize) -> Option<Bytes> {
+async fn collect<B: Body + Unpin>(
+    body: &mut B,
+    announced: usize,
+    limit: usize,
+) -> Option<Bytes> {
     let mut first: Option<Bytes> = None;
     let mut rest = BytesMut::new();
     while let Some(Ok(frame)) = body.frame().await {

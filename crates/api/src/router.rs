@@ -84,12 +84,13 @@ impl Api {
         let mut response = if preflight {
             let mut response = Response::new(ResponseBody::whole(Vec::new()));
             *response.status_mut() = StatusCode::NO_CONTENT;
+            rate::write_headers(&self.gateway.guesses(remote), response.headers_mut());
             response
         } else {
             self.guarded(request, remote, &id).await
         };
         let headers = response.headers_mut();
-        if let Some(origin) = origin {
+        if self.settings().cors.is_on() {
             Cors::write_headers(origin, preflight, headers);
         }
         if let Ok(id) = HeaderValue::try_from(id) {
@@ -124,7 +125,8 @@ impl Api {
         };
         let routed = self.route(request, principal.clone(), context);
         let outcome = AssertUnwindSafe(routed).catch_unwind().await.unwrap_or_else(|_| {
-            tracing::error!(request_id = id, "a request panicked");
+            // The panic has logged its place; the id stays out, for the request may be one that must
+            // leave no trace.
             Err(ApiError::Chat(ChatError::Internal))
         });
         let mut response = outcome.unwrap_or_else(|error| {

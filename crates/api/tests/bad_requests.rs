@@ -1039,8 +1039,8 @@ async fn failures_of_a_provider_are_told_in_the_documented_shape() {
             401,
             "application/json",
             r#"{"error":{"message":"bad key"}}"#,
-            "502 api_error upstream_error -: provider `lab` does not accept Sluice's credential: \
-             bad key",
+            "502 api_error upstream_error -: provider `lab` does not accept Sluice's credential \
+             (status 401)",
         ),
         (
             429,

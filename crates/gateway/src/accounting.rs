@@ -80,7 +80,7 @@ struct Running {
     admitted: Admitted,
     audit_id: Option<String>,
     attempts: u32,
-    /// Whom the request was sent to last; cleared when that attempt failed without an answer.
+    /// Whom the request was sent to last, and whether that attempt is still open.
     served: Option<Served>,
     usage: Option<Usage>,
     time_to_first_token: Option<Duration>,
@@ -154,7 +154,8 @@ impl Meter {
             return;
         }
         for message in answer.choices.iter().map(|choice| &choice.message) {
-            for text in [&message.content, &message.reasoning].into_iter().flatten() {
+            let texts = [&message.content, &message.reasoning, &message.refusal];
+            for text in texts.into_iter().flatten() {
                 running.note_text(text);
             }
             for call in &message.tool_calls {

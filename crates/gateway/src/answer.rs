@@ -96,27 +96,16 @@ impl AnswerStream {
     ) -> Self {
         let now = Instant::now();
         let told = if overdue { now.checked_sub(timeouts.keep_alive).unwrap_or(now) } else { now };
-        let mut stream = Self {
+        Self {
             model,
             state,
             timeouts,
             deadline,
             heard: now,
             told,
-            timer: Box::pin(sleep_until(now)),
+            timer: Box::pin(sleep_until(told + timeouts.keep_alive)),
             events: Vec::new(),
-        };
-        stream.set_timer();
-        stream
-    }
-
-    /// Sets the timer to the next moment at which something has to be said or given up.
-    fn set_timer(&mut self) {
-        let mut next = self.told + self.timeouts.keep_alive;
-        if matches!(self.state, State::Open(_)) {
-            next = next.min(self.deadline).min(self.heard + self.timeouts.idle);
         }
-        self.timer.as_mut().reset(next);
     }
 
     /// Appends what there is to tell to `pieces`. `Ready(false)` says that nothing will follow.
@@ -131,7 +120,6 @@ impl AnswerStream {
                     Poll::Ready(Ok(opened)) => {
                         self.heard = Instant::now();
                         self.state = State::Open(Box::new(opened));
-                        self.set_timer();
                     }
                     Poll::Ready(Err(error)) => {
                         self.state = State::Over;
@@ -150,7 +138,13 @@ impl AnswerStream {
                         Poll::Ready(Ok(true))
                     };
                     match polled {
-                        Poll::Pending => return self.wait(cx, pieces, before, true),
+                        Poll::Pending => {
+                            // A provider that sends pings and comments is alive.
+                            if opened.stream.events.heard_something() {
+                                self.heard = Instant::now();
+                            }
+                            return self.wait(cx, pieces, before, true);
+                        }
                         Poll::Ready(Ok(more)) => {
                             self.heard = Instant::now();
                             if self.pass_on(pieces, more) {

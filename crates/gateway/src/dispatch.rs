@@ -226,11 +226,8 @@ pub(crate) fn failure(candidate: &Candidate, error: ProviderError) -> Failure {
     let provider = &endpoint.id;
     let model = candidate.model.id.to_string();
     let kind = error.kind;
-    // Whichever way the message came, Sluice's credential at the provider is not in it.
-    let credential = endpoint.credential.as_ref().map(|secret| secret.expose().as_str());
-    let error = ProviderError { message: quote(&error.message, credential), ..error };
     // Whatever the provider quotes, wherever it does: its credential is never passed on.
-    let credential = candidate.target.endpoint.credential.as_ref();
+    let credential = endpoint.credential.as_ref();
     let hide = |text: String| quote(&text, credential.map(|secret| secret.expose().as_str()));
     let error = ProviderError {
         message: hide(error.message),
@@ -255,9 +252,10 @@ pub(crate) fn failure(candidate: &Candidate, error: ProviderError) -> Failure {
             message: format!("provider `{provider}`: {}", error.message),
         },
         ProviderErrorKind::Credential => ChatError::Upstream {
+            // The provider's words quote the credential, masked in a way of its own.
             message: format!(
-                "provider `{provider}` does not accept Sluice's credential: {}",
-                error.message
+                "provider `{provider}` does not accept Sluice's credential{}",
+                error.status.map(|status| format!(" (status {status})")).unwrap_or_default()
             ),
             retry_after: None,
         },

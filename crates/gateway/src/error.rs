@@ -109,8 +109,8 @@ pub enum ChatError {
         /// When it is worth trying again.
         retry_after: Duration,
     },
-    /// Sluice's own fault; the log has the details under the request's id.
-    #[error("internal error; the log has the details under this response's request id")]
+    /// Sluice's own fault; the log has the place.
+    #[error("internal error; the server's log has the place")]
     Internal,
 }
 

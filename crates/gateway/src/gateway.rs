@@ -87,7 +87,7 @@ impl Gateway {
 
     /// Takes over what keys and accounts had used before a restart.
     pub fn restore_windows(&self, counts: &[WindowCount]) {
-        self.ledgers.restore(counts);
+        self.ledgers.restore(counts, self.now());
     }
 
     /// Who asks. Counts a failure against `remote`.
@@ -115,7 +115,9 @@ impl Gateway {
         let parse = |text: &str| {
             ServiceKey::parse(text).map_err(|error| Unrecognised::Malformed(error.to_string()))
         };
-        let key = match (bearer, presented.svc_api_key.map(str::trim)) {
+        // Clients that always send the header leave it empty where they have no key for it.
+        let own = presented.svc_api_key.map(str::trim).filter(|own| !own.is_empty());
+        let key = match (bearer, own) {
             (None, None) => return Err(Unrecognised::Missing),
             (Some(bearer), None) => parse(bearer)?,
             (None, Some(own)) => parse(own)?,
@@ -130,6 +132,11 @@ impl Gateway {
             }
         };
         self.directory.load().recognise(&key, &self.hasher, now).cloned()
+    }
+
+    /// The window of failed attempts from `remote`: what a response without a principal tells.
+    pub fn guesses(&self, remote: Option<IpAddr>) -> RateView {
+        self.guard.view(remote, self.now())
     }
 
     /// The models that `principal` may use, in the catalogue's order.

@@ -30,6 +30,22 @@ struct Window {
 }
 
 impl GuessGuard {
+    /// The window of `address`, without an attempt.
+    pub fn view(&self, address: Option<IpAddr>, now: UnixMillis) -> RateView {
+        let window = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = now.seconds() - now.seconds() % WINDOW_SECONDS;
+        let attempts = match window.start == start {
+            true => window.attempts.get(&address.map(network)).copied().unwrap_or(0),
+            false => 0,
+        };
+        RateView {
+            limit: ATTEMPTS,
+            remaining: ATTEMPTS.saturating_sub(attempts),
+            reset: start + WINDOW_SECONDS,
+            window: WINDOW_SECONDS,
+        }
+    }
+
     /// Counts a failed attempt from `address`; an error where there have been too many.
     pub fn failed(
         &self,
@@ -64,6 +80,7 @@ impl GuessGuard {
             detail: String::new(),
             setting: String::new(),
             retry_after: Duration::from_secs(wait),
+            too_large: None,
         };
         (view, Err(exceeded))
     }

@@ -100,7 +100,8 @@ pub fn effective(
     Ok(EffectivePolicy {
         level: levels.into_iter().fold(asked_level, Ord::max),
         region,
-        audit: chat.options.audit_enabled || key.audit || account.audit,
+        // Every request leaves an entry, except one that must leave no trace and was not asked to.
+        audit: !zero || chat.options.audit_enabled || key.audit || account.audit,
         retention: if zero { Retention::SumsOnly } else { Retention::Records },
     })
 }
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn retention_and_audit_are_on_where_anybody_wants_them() {
+    fn retention_is_zero_and_audit_comes_with_it_where_anybody_wants_them() {
         for wish in 0..8 {
             let on = |bit: u32| wish & (1 << bit) != 0;
             let mut principal = principal();
@@ -193,8 +194,12 @@ mod tests {
             (chat.options.zero_retention, chat.options.audit_enabled) = (on(2), on(2));
             let policy = effective(&principal, &chat, &asked(model("m")), &rules()).unwrap();
             assert_eq!(policy.retention.is_zero(), wish > 0);
-            assert_eq!(policy.audit, wish > 0);
+            assert!(policy.audit);
         }
+        let mut chat = chat("");
+        chat.options.zero_retention = true;
+        let policy = effective(&principal(), &chat, &asked(model("m")), &rules()).unwrap();
+        assert!(!policy.audit, "nothing but zero retention leaves no entry");
     }
 
     #[test]

@@ -27,7 +27,8 @@ pub struct Principal {
     pub subjects: LimitSubjects,
 }
 
-/// Why nobody could be recognised. All of them are 401; none says whether a key exists.
+/// Why nobody could be recognised. All of them are 401. Only who presents a whole key learns that
+/// it once worked and has expired; one that was revoked looks like one that never was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unrecognised {
     /// No key was presented.
@@ -76,8 +77,10 @@ impl Directory {
                 subjects: LimitSubjects {
                     key: ledgers.key(&key.id),
                     key_limits: rules.key_limits(&key),
+                    key_own: Rules::key_own(&key),
                     account: ledgers.account(&account.id),
                     account_limits: account_rules.limits,
+                    account_own: Rules::account_own(account),
                 },
                 account: account.clone(),
                 key,
@@ -114,8 +117,8 @@ pub struct Ledgers {
 }
 
 impl Ledgers {
-    /// Takes over the windows that the database knows.
-    pub fn restore(&self, counts: &[WindowCount]) {
+    /// Takes over the windows that the database knows, as far as they are those of `now`.
+    pub fn restore(&self, counts: &[WindowCount], now: UnixMillis) {
         for count in counts {
             let ledger = match &count.subject {
                 WindowSubject::Key(id) => self.key(id),
@@ -123,8 +126,8 @@ impl Ledgers {
             };
             let window = WindowUse { start: count.window_start, used: count.amount };
             match count.kind {
-                WindowKind::Requests => ledger.restore(Some(window), None),
-                WindowKind::Tokens => ledger.restore(None, Some(window)),
+                WindowKind::Requests => ledger.restore(Some(window), None, now),
+                WindowKind::Tokens => ledger.restore(None, Some(window), now),
             }
         }
     }

@@ -14,7 +14,7 @@ use sluice_routing::catalog::Catalog;
 use sluice_storage::{AccountRecord, KeyRecord};
 
 use crate::health::ProviderHealth;
-use crate::limits::Limits;
+use crate::limits::{Limits, OwnFigures};
 
 /// Everything that the configuration file says about requests. Never changed, only replaced.
 pub struct Snapshot {
@@ -82,11 +82,16 @@ impl Rules {
             requests_per_hour: key.requests_per_hour.or(class.requests_per_hour),
             tokens_per_day: key.tokens_per_day.or(class.tokens_per_day),
             concurrent_requests: class.concurrent_requests,
-            section: if key.requests_per_hour.or(key.tokens_per_day).is_some() {
-                ""
-            } else {
-                class.section
-            },
+            section: class.section,
+        }
+    }
+
+    /// Which of [`Rules::key_limits`] are the key's own.
+    pub fn key_own(key: &KeyRecord) -> OwnFigures {
+        OwnFigures {
+            requests_per_hour: key.requests_per_hour.is_some(),
+            tokens_per_day: key.tokens_per_day.is_some(),
+            concurrent_requests: false,
         }
     }
 
@@ -104,5 +109,14 @@ impl Rules {
             section: tier.limits.section,
         };
         TierRules { limits, suite: tier.suite }
+    }
+
+    /// Which of the figures of [`Rules::account_rules`] are the account's own.
+    pub fn account_own(account: &AccountRecord) -> OwnFigures {
+        OwnFigures {
+            requests_per_hour: account.requests_per_hour.is_some(),
+            tokens_per_day: account.tokens_per_day.is_some(),
+            concurrent_requests: account.concurrent_requests.is_some(),
+        }
     }
 }

@@ -30,7 +30,7 @@ use crate::chat::Answer;
 use crate::error::ChatError;
 use crate::gateway::Gateway;
 use crate::health::ProviderHealth;
-use crate::limits::{Ledger, LimitSubjects, Limits};
+use crate::limits::{Ledger, LimitSubjects, Limits, OwnFigures};
 use crate::metrics::Metrics;
 use crate::principal::Principal;
 use crate::request::RequestContext;
@@ -200,9 +200,12 @@ impl House {
         entries
     }
 
-    /// The only thing that was written down, a usage record; what was reserved is free again.
+    /// The only usage record, which only its audit entry follows; what was reserved is free again.
     pub(crate) fn record(&self) -> UsageRecord {
         let mut entries = self.entries();
+        if let Some(JournalEntry::Audit(audit)) = entries.pop_if(|it| matches!(it, JournalEntry::Audit(_))) {
+            assert_eq!(audit.request_id, Some("req_1".into()));
+        }
         assert_eq!(entries.len(), 1, "{entries:?}");
         assert_eq!(self.principal.subjects.key.in_flight(NOW), 0);
         assert_eq!(self.principal.subjects.account.in_flight(NOW), 0);
@@ -321,8 +324,10 @@ pub(crate) fn principal() -> Principal {
         subjects: LimitSubjects {
             key: Arc::new(Ledger::default()),
             key_limits: Limits::default(),
+            key_own: OwnFigures::default(),
             account: Arc::new(Ledger::default()),
             account_limits: Limits::default(),
+            account_own: OwnFigures::default(),
         },
     }
 }

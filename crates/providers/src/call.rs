@@ -20,6 +20,10 @@ use crate::upstream::{TransportError, UpstreamBody};
 pub const LONGEST_ANSWER: usize = 32 << 20;
 /// Longest event of a stream, in bytes.
 pub const LONGEST_EVENT: usize = 16 << 20;
+/// How much is read after a stream's end mark, in bytes, and for how long: its last chunk often
+/// comes in a packet of its own.
+const LONGEST_REST: usize = 64 << 10;
+const REST_WAIT: std::time::Duration = std::time::Duration::from_secs(1);
 /// How much of an error's body is read, in bytes.
 pub const LONGEST_ERROR: usize = 64 << 10;
 
@@ -96,11 +100,13 @@ pub async fn read_error(mut body: UpstreamBody) -> Bytes {
 
 /// A streamed answer, as events.
 pub struct EventStream {
-    body: UpstreamBody,
+    /// Gone when it has been read to its end, or left to [`read_out`].
+    body: Option<UpstreamBody>,
     sse: SseDecoder,
     decoder: Box<dyn StreamDecoder>,
     frames: Vec<Frame>,
     over: bool,
+    heard: bool,
 }
 
 impl EventStream {
@@ -119,11 +125,12 @@ impl EventStream {
             )));
         }
         Ok(Self {
-            body,
+            body: Some(body),
             sse: SseDecoder::new(LONGEST_EVENT),
             decoder: adapter.stream_decoder(),
             frames: Vec::new(),
             over: false,
+            heard: false,
         })
     }
 
@@ -135,13 +142,14 @@ impl EventStream {
         events: &mut Vec<StreamEvent>,
     ) -> Poll<Result<bool, ReadError>> {
         loop {
-            if self.over {
+            let Some(body) = self.body.as_mut().filter(|_| !self.over) else {
                 return Poll::Ready(Ok(false));
-            }
-            let piece = match Pin::new(&mut self.body).poll_frame(cx) {
+            };
+            let piece = match Pin::new(body).poll_frame(cx) {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(piece) => piece,
             };
+            self.heard = true;
             let before = events.len();
             match piece {
                 Some(Ok(frame)) => {
@@ -150,6 +158,7 @@ impl EventStream {
                     self.decode(events)?;
                     if matches!(events.last(), Some(StreamEvent::End)) {
                         self.read_out(cx);
+                        return Poll::Ready(Ok(true));
                     }
                 }
                 Some(Err(error)) => {
@@ -169,11 +178,36 @@ impl EventStream {
         }
     }
 
-    /// Reads what has already come after the end mark. A body that is read to its end gives its
-    /// connection back; one that is not has it closed.
+    /// Whether any bytes have come since this was last asked: also comments and pings, which are
+    /// no events.
+    pub fn heard_something(&mut self) -> bool {
+        std::mem::take(&mut self.heard)
+    }
+
+    /// Reads what comes after the end mark. A body that is read to its end gives its connection
+    /// back; one that is not has it closed. What has not come yet is waited for beside the request.
     fn read_out(&mut self, cx: &mut Context<'_>) {
-        while let Poll::Ready(Some(Ok(_))) = Pin::new(&mut self.body).poll_frame(cx) {}
         self.over = true;
+        let Some(mut body) = self.body.take() else { return };
+        loop {
+            match Pin::new(&mut body).poll_frame(cx) {
+                Poll::Ready(Some(Ok(_))) => {}
+                Poll::Ready(_) => return,
+                Poll::Pending => break,
+            }
+        }
+        tokio::spawn(async move {
+            let rest = async {
+                let mut left = LONGEST_REST;
+                while let Some(Ok(frame)) = body.frame().await {
+                    left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
+                    if left == 0 {
+                        break;
+                    }
+                }
+            };
+            let _ = tokio::time::timeout(REST_WAIT, rest).await;
+        });
     }
 
     fn decode(&mut self, events: &mut Vec<StreamEvent>) -> Result<(), ReadError> {

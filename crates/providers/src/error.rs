@@ -80,16 +80,29 @@ pub enum StreamError {
     Malformed(#[from] MalformedAnswer),
 }
 
-/// Shortens a provider's message and takes the credential out of it.
+/// Shortens a provider's message and takes out of it the credential, whole or masked (`sk-ab***yz`),
+/// and the account that it belongs to (`org-…`).
 pub fn quote(message: &str, credential: Option<&str>) -> String {
     let message = match credential {
         Some(credential) if !credential.is_empty() => message.replace(credential, "***"),
         _ => message.to_owned(),
     };
-    let message = message.trim();
+    let told = |word: &str| {
+        let bare = word.trim_matches(|c: char| !c.is_ascii_alphanumeric() && c != '*');
+        let account = ["org-", "proj_", "sk-"].iter().any(|start| bare.starts_with(start));
+        (account && bare.len() > 8) || (bare.contains("***") && bare != "***")
+    };
+    let message: String = message
+        .trim()
+        .split_inclusive(char::is_whitespace)
+        .map(|word| {
+            let space = word.len() - word.trim_end().len();
+            if told(word) { format!("***{}", &word[word.len() - space..]) } else { word.to_owned() }
+        })
+        .collect();
     match message.char_indices().nth(1000) {
         Some((end, _)) => format!("{}…", &message[..end]),
-        None => message.to_owned(),
+        None => message,
     }
 }
 
@@ -103,4 +116,25 @@ pub fn retry_after(headers: &http::HeaderMap) -> Option<Duration> {
     let seconds =
         number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after"))?;
     Duration::try_from_secs_f64(seconds.min(86_400.0)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quote;
+
+    #[test]
+    fn credentials_and_accounts_are_taken_out_of_messages() {
+        for (message, quoted) in [
+            ("the key k-123 is wrong", "the key *** is wrong"),
+            (
+                "Incorrect API key provided: sk-labse***7890. Organization org-abc123456.",
+                "Incorrect API key provided: *** Organization ***",
+            ),
+            ("  limit of 3 *** requests\n", "limit of 3 *** requests"),
+            ("use the sk- prefix", "use the sk- prefix"),
+        ] {
+            assert_eq!(quote(message, Some("k-123")), quoted);
+        }
+        assert_eq!(quote(&"x ".repeat(600), None).chars().count(), 1001);
+    }
 }

@@ -8,10 +8,10 @@ mod serve;
 
 use std::process::ExitCode;
 
-/// Measured against the system's allocator: a request costs 8 % less processor time, an idle
-/// server about 10 MB more memory.
+/// Measured against the system's allocator: a request costs 8 % less processor time, in the same
+/// memory (mimalloc: as fast, in twice the memory).
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     cli::main()

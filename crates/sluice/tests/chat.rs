@@ -62,10 +62,11 @@ async fn a_whole_answer_tells_its_cost_and_is_recorded_with_it() {
     let security = json!({
         "level": "standard",
         "data_residency": "us-east",
-        "audit_id": "",
+        "audit_id": answer["security"]["audit_id"],
         "zero_retention": false,
     });
     assert_eq!(answer["security"], security);
+    assert!(answer["security"]["audit_id"].as_str().unwrap().starts_with("aud_"));
     for header in ["limit", "remaining", "reset", "window"] {
         assert!(reply.header(&format!("x-ratelimit-{header}")).parse::<u64>().is_ok(), "{header}");
     }

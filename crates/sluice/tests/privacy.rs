@@ -252,7 +252,7 @@ async fn the_answer_says_what_held() {
     let (sluice, _metrics) = sluice(&upstream).await;
     let audited = sluice.create_key(&["--audit"]).await;
     for (key, options, zero_retention, has_entry) in [
-        (sluice.key(), json!({}), false, false),
+        (sluice.key(), json!({}), false, true),
         (sluice.key(), json!({ "audit_enabled": true }), false, true),
         (sluice.key(), json!({ "zero_retention": true }), true, false),
         (&audited, json!({ "zero_retention": true }), true, true),

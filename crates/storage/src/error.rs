@@ -82,6 +82,24 @@ pub enum StorageError {
         /// The file.
         path: PathBuf,
     },
+    /// There is no master key.
+    #[error(
+        "{} is missing; restore it from a backup (without it none of this data folder's service \
+         keys works), or start with an empty data folder", .path.display()
+    )]
+    KeyIsMissing {
+        /// Where it should be.
+        path: PathBuf,
+    },
+    /// There is no data folder, or no database in it.
+    #[error(
+        "no data folder of sluice at {}; start `sluice serve` once, or set storage.data_dir to \
+         where it is", .data_dir.display()
+    )]
+    NoDataFolder {
+        /// Where it should be.
+        data_dir: PathBuf,
+    },
     /// The operating system gave no random bytes.
     #[error("the operating system gave no random bytes: {0}")]
     NoRandomness(String),

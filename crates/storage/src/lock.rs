@@ -17,18 +17,17 @@ pub struct DataLock {
 }
 
 impl DataLock {
-    /// Takes the lock, or says which process has it. Creates the data folder where it is missing.
+    /// Takes the lock, or says which process has it. Creates the data folder where it is missing,
+    /// and needs nothing in it: a server takes the lock before it opens the database.
     pub fn acquire(data_dir: &Path) -> Result<Self, StorageError> {
         create_data_dir(data_dir)?;
         let path = data_dir.join("sluice.lock");
         let failed = |doing| StorageError::file(doing, &path, "check the folder's permissions");
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(failed("open the lock file"))?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&path).map_err(failed("open the lock file"))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -63,5 +62,17 @@ mod tests {
         assert!(error.contains(&std::process::id().to_string()), "{error}");
         drop(first);
         DataLock::acquire(dir.path()).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn it_makes_the_folder_and_both_are_their_owners_only() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let data = dir.path().join("a").join("data");
+        let _lock = DataLock::acquire(&data).unwrap();
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&data), 0o700);
+        assert_eq!(mode(&data.join("sluice.lock")), 0o600);
     }
 }

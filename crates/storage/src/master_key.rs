@@ -29,19 +29,33 @@ const FILE: &str = "master.key";
 pub struct MasterKey {
     secret: Secret<[u8; 32]>,
     path: PathBuf,
+    /// Whether this process has just made it.
+    is_new: bool,
 }
 
 impl MasterKey {
     /// The key in `data_dir`; makes one where there is none.
     ///
     /// Refuses a file that others can read. When two processes make one at once, both end up with
-    /// the same.
+    /// the same. Whether a new one may be used is for [`Store::check_master_key`] to say.
     pub fn load_or_create(data_dir: &Path) -> Result<Self, StorageError> {
-        create_data_dir(data_dir)?;
+        match Self::load(data_dir) {
+            Err(StorageError::KeyIsMissing { path }) => {
+                create_data_dir(data_dir)?;
+                Self::create(path)
+            }
+            loaded => loaded,
+        }
+    }
+
+    /// The key in `data_dir`, for commands that only read. Refuses a file that others can read.
+    pub fn load(data_dir: &Path) -> Result<Self, StorageError> {
         let path = data_dir.join(FILE);
         match File::open(&path) {
             Ok(file) => Self::read(file, path),
-            Err(error) if error.kind() == ErrorKind::NotFound => Self::create(path),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                Err(StorageError::KeyIsMissing { path })
+            }
             Err(error) => Err(StorageError::file(
                 "read the master key",
                 &path,
@@ -71,7 +85,7 @@ impl MasterKey {
             "restore it from a backup",
         ))?;
         match from_hex(text.as_bytes().trim_ascii()) {
-            Some(bytes) => Ok(Self { secret: Secret::new(bytes), path }),
+            Some(bytes) => Ok(Self { secret: Secret::new(bytes), path, is_new: false }),
             None => Err(StorageError::KeyIsMalformed { path }),
         }
     }
@@ -96,7 +110,7 @@ impl MasterKey {
         // The draft has served, or is of no use.
         let _ = std::fs::remove_file(&draft);
         match linked {
-            Ok(()) => Ok(Self { secret: Secret::new(*bytes), path }),
+            Ok(()) => Ok(Self { secret: Secret::new(*bytes), path, is_new: true }),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 let file = File::open(&path).map_err(StorageError::file(
                     "read the master key",
@@ -132,7 +146,9 @@ impl MasterKey {
 impl Store {
     /// Refuses a master key that the database was not made with.
     ///
-    /// Otherwise a lost file would be replaced silently, and every key answer 401.
+    /// Otherwise a lost file would be replaced silently, and every key answer 401. A new key that
+    /// has taken the place of a lost one is removed again: nothing was derived from it, and left
+    /// there it would look like the one to keep.
     pub async fn check_master_key(&self, key: &MasterKey) -> Result<(), StorageError> {
         const DOING: &str = "compare the master key";
         let mut mac = hmac(key.derive("master-key-check").expose());
@@ -154,7 +170,16 @@ impl Store {
         if stored == check {
             return Ok(());
         }
-        Err(StorageError::KeyIsAnother { path: key.path.clone() })
+        let path = key.path.clone();
+        if !key.is_new {
+            return Err(StorageError::KeyIsAnother { path });
+        }
+        std::fs::remove_file(&path).map_err(StorageError::file(
+            "remove the useless new master key",
+            &path,
+            "remove it, and restore the old one from a backup",
+        ))?;
+        Err(StorageError::KeyIsMissing { path })
     }
 }
 
@@ -309,8 +334,26 @@ mod tests {
         let key = MasterKey::load_or_create(dir.path()).unwrap();
         store.check_master_key(&key).await.unwrap();
         store.check_master_key(&key).await.unwrap();
-        let other = MasterKey::load_or_create(elsewhere.path()).unwrap();
+        MasterKey::load_or_create(elsewhere.path()).unwrap();
+        let other = MasterKey::load(elsewhere.path()).unwrap();
         let error = store.check_master_key(&other).await.unwrap_err();
         assert!(matches!(error, StorageError::KeyIsAnother { .. }), "{error}");
+        assert!(elsewhere.path().join(FILE).exists(), "what was there before stays");
+    }
+
+    #[tokio::test]
+    async fn a_lost_master_key_is_missed_and_not_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let key = MasterKey::load_or_create(dir.path()).unwrap();
+        store.check_master_key(&key).await.unwrap();
+        std::fs::remove_file(dir.path().join(FILE)).unwrap();
+        assert!(matches!(MasterKey::load(dir.path()), Err(StorageError::KeyIsMissing { .. })));
+        for _ in 0..2 {
+            let new = MasterKey::load_or_create(dir.path()).unwrap();
+            let error = store.check_master_key(&new).await.unwrap_err().to_string();
+            assert!(error.contains("missing") && error.contains("backup"), "{error}");
+            assert!(!dir.path().join(FILE).exists());
+        }
     }
 }

@@ -77,6 +77,15 @@ impl Store {
         Ok(store)
     }
 
+    /// Opens the database that is in `data_dir`, for commands that only read: where there is none,
+    /// nothing is created.
+    pub async fn open_existing(data_dir: &Path) -> Result<Self, StorageError> {
+        if !data_dir.join(DATABASE_FILE).is_file() {
+            return Err(StorageError::NoDataFolder { data_dir: data_dir.to_owned() });
+        }
+        Self::open(data_dir).await
+    }
+
     /// The data folder.
     pub fn data_dir(&self) -> &Path {
         &self.data_dir
@@ -157,6 +166,17 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         let error = Store::open(&file.join("data")).await.unwrap_err().to_string();
         assert!(error.contains("storage.data_dir") && error.contains("file/data"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn what_only_reads_creates_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = dir.path().join("data");
+        let error = Store::open_existing(&data).await.unwrap_err().to_string();
+        assert!(error.contains("sluice serve"), "{error}");
+        assert!(!data.exists());
+        Store::open(&data).await.unwrap().close().await;
+        Store::open_existing(&data).await.unwrap();
     }
 
     #[tokio::test]

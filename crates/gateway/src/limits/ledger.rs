@@ -1,6 +1,6 @@
 //! What one key or one account has used, and what is reserved.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,9 +17,31 @@ pub struct Limits {
     pub tokens_per_day: Option<u64>,
     /// Requests at once.
     pub concurrent_requests: Option<u64>,
-    /// Where the configuration sets them (`limits.highest`), for whoever meets one; empty where
-    /// they are a key's or an account's own.
+    /// Where the configuration sets them (`limits.highest`), for whoever meets one. A figure that
+    /// is a key's or an account's own is not set there: see [`OwnFigures`].
     pub section: &'static str,
+}
+
+/// Which figures are a key's or an account's own, rather than those of its class or tier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OwnFigures {
+    /// [`Limits::requests_per_hour`] is.
+    pub requests_per_hour: bool,
+    /// [`Limits::tokens_per_day`] is.
+    pub tokens_per_day: bool,
+    /// [`Limits::concurrent_requests`] is.
+    pub concurrent_requests: bool,
+}
+
+/// Whose limits are asked.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Subject<'a> {
+    /// `this key` or `this account`.
+    pub(super) name: &'static str,
+    /// The figures.
+    pub(super) limits: &'a Limits,
+    /// Which of them are its own.
+    pub(super) own: OwnFigures,
 }
 
 /// One window's count, as the database keeps it.
@@ -47,13 +69,17 @@ pub struct RateView {
 /// A request that asks for admission.
 #[derive(Debug, Clone, Copy)]
 pub struct Admission {
-    /// Names the reservation; settling by it twice counts once.
+    /// Names the reservation. Settling by it counts once, however often it is done.
     pub lease: u64,
     /// Tokens that the request will probably use.
     pub tokens: u64,
     /// When the reservation lapses by itself.
     pub expires: UnixMillis,
 }
+
+/// How far a reading of the clock may lie before a window that another thread has begun, without
+/// meaning that the clock was set back.
+const CLOCK_SKEW_SECONDS: u64 = 60;
 
 /// What one key or one account has used and reserved.
 #[derive(Debug, Default)]
@@ -65,25 +91,35 @@ struct State {
     tokens: WindowUse,
     reserved: u64,
     leases: HashMap<u64, Lease>,
+    /// Leases that lapsed today and may still settle.
+    lapsed: HashSet<u64>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Lease {
     tokens: u64,
     expires: UnixMillis,
+    /// First second of the window that its request was counted in.
+    counted_in: u64,
 }
 
 impl Ledger {
-    /// Takes over what the database knows of the current windows; keeps what is higher.
-    pub fn restore(&self, requests: Option<WindowUse>, tokens: Option<WindowUse>) {
+    /// Takes over what the database knows of the windows at `now`; keeps what is higher. Windows
+    /// that are over count for nothing, and neither do those that lie ahead: a wrong clock wrote
+    /// them.
+    pub fn restore(
+        &self,
+        requests: Option<WindowUse>,
+        tokens: Option<WindowUse>,
+        now: UnixMillis,
+    ) {
         let mut state = self.lock();
-        for (window, stored) in [requests, tokens].into_iter().enumerate() {
-            let current = if window == 0 { &mut state.requests } else { &mut state.tokens };
-            if let Some(stored) = stored
-                && (stored.start, stored.used) > (current.start, current.used)
-            {
-                *current = stored;
-            }
+        state.roll(now);
+        if let Some(stored) = requests {
+            state.requests.take_over(stored);
+        }
+        if let Some(stored) = tokens {
+            state.tokens.take_over(stored);
         }
     }
 
@@ -112,17 +148,20 @@ impl Ledger {
     /// and changes nothing.
     pub(super) fn admit(
         &self,
-        subject: &'static str,
-        limits: &Limits,
+        subject: Subject<'_>,
         admission: &Admission,
         now: UnixMillis,
     ) -> Result<(), LimitExceeded> {
         let mut state = self.lock();
         state.roll(now);
-        state.check(subject, limits, admission, now)?;
+        state.check(subject, admission, now)?;
         state.requests.used = state.requests.used.saturating_add(1);
         state.reserved = state.reserved.saturating_add(admission.tokens);
-        let lease = Lease { tokens: admission.tokens, expires: admission.expires };
+        let lease = Lease {
+            tokens: admission.tokens,
+            expires: admission.expires,
+            counted_in: state.requests.start,
+        };
         state.leases.insert(admission.lease, lease);
         Ok(())
     }
@@ -130,19 +169,33 @@ impl Ledger {
     /// Takes a reservation back, together with its request: another limit stood in the way.
     pub(super) fn unreserve(&self, lease: u64) {
         let mut state = self.lock();
-        if state.release(lease) {
+        // The request of an earlier hour is forgotten already. One of a later hour was counted
+        // before the clock was set back, and is in the current window.
+        if let Some(lease) = state.release(lease)
+            && lease.counted_in >= state.requests.start
+        {
             state.requests.used = state.requests.used.saturating_sub(1);
         }
     }
 
-    /// Replaces a reservation by what was really used. The second time, and for a lease that has
-    /// lapsed in the meantime, only the part that is not yet done is done.
+    /// Gives a reservation back without any use; its request stays counted.
+    pub(super) fn give_back(&self, lease: u64) {
+        let mut state = self.lock();
+        state.release(lease);
+        state.lapsed.remove(&lease);
+    }
+
+    /// Replaces a reservation by what was really used, even where it has lapsed in the meantime.
+    /// The second time does nothing.
     pub(super) fn settle(&self, lease: u64, tokens: u64, started: UnixMillis, now: UnixMillis) {
         let mut state = self.lock();
+        if state.release(lease).is_none() && !state.lapsed.remove(&lease) {
+            return;
+        }
         state.roll(now);
-        state.release(lease);
-        // What was used belongs to the day in which the request began, as in its record.
-        if state.tokens.start == window_start(started, TOKEN_WINDOW_SECONDS) {
+        // What was used belongs to the day in which the request began, as in its record. A day
+        // that lies ahead is one of a clock that was set back: then it belongs to today.
+        if window_start(started, TOKEN_WINDOW_SECONDS) >= state.tokens.start {
             state.tokens.used = state.tokens.used.saturating_add(tokens);
         }
     }
@@ -153,39 +206,60 @@ impl Ledger {
     }
 }
 
+impl WindowUse {
+    /// Begins a new window where this one is over; says whether it did.
+    fn roll(&mut self, now: UnixMillis, seconds: u64) -> bool {
+        let start = window_start(now, seconds);
+        if start > self.start {
+            *self = Self { start, used: 0 };
+            return true;
+        }
+        // A clock that was set back opens no fresh window, and blocks nobody for longer than one.
+        if now.seconds().saturating_add(CLOCK_SKEW_SECONDS) < self.start {
+            self.start = start;
+        }
+        false
+    }
+
+    fn take_over(&mut self, stored: Self) {
+        if stored.start == self.start {
+            self.used = self.used.max(stored.used);
+        }
+    }
+}
+
 impl State {
     /// Begins new windows where the old ones are over.
     fn roll(&mut self, now: UnixMillis) {
-        for (window, seconds) in
-            [(&mut self.requests, REQUEST_WINDOW_SECONDS), (&mut self.tokens, TOKEN_WINDOW_SECONDS)]
-        {
-            let start = window_start(now, seconds);
-            // A clock that was set back does not open an old window again.
-            if start > window.start {
-                *window = WindowUse { start, used: 0 };
-            }
+        self.requests.roll(now, REQUEST_WINDOW_SECONDS);
+        if self.tokens.roll(now, TOKEN_WINDOW_SECONDS) {
+            // What they settle belongs to a day that is over.
+            self.lapsed.clear();
         }
     }
 
     fn check(
         &mut self,
-        subject: &'static str,
-        limits: &Limits,
+        subject: Subject<'_>,
         admission: &Admission,
         now: UnixMillis,
     ) -> Result<(), LimitExceeded> {
-        let refuse = |limit, what, name: &str, detail, retry_after| {
+        let Subject { name: subject, limits, own } = subject;
+        let refusal = |limit, what, name: &str, is_own: bool, retry_after| {
             let setting = match limits.section {
                 "" => String::new(),
+                _ if is_own => String::new(),
                 section => format!("{section}.{name}"),
             };
-            Err(LimitExceeded { subject, limit, what, detail, setting, retry_after })
+            let detail = String::new();
+            LimitExceeded { subject, limit, what, detail, setting, retry_after, too_large: None }
         };
         if let Some(limit) = limits.requests_per_hour
             && self.requests.used >= limit
         {
             let wait = until_end(&self.requests, REQUEST_WINDOW_SECONDS, now);
-            return refuse(limit, "requests an hour", "requests_per_hour", String::new(), wait);
+            let own = own.requests_per_hour;
+            return Err(refusal(limit, "requests an hour", "requests_per_hour", own, wait));
         }
         if let Some(limit) = limits.concurrent_requests
             && self.leases.len() as u64 >= limit
@@ -193,13 +267,8 @@ impl State {
             self.expire(now);
             if self.leases.len() as u64 >= limit {
                 let wait = Duration::from_secs(1);
-                return refuse(
-                    limit,
-                    "requests at once",
-                    "concurrent_requests",
-                    String::new(),
-                    wait,
-                );
+                let own = own.concurrent_requests;
+                return Err(refusal(limit, "requests at once", "concurrent_requests", own, wait));
             }
         }
         if let Some(limit) = limits.tokens_per_day
@@ -207,13 +276,8 @@ impl State {
         {
             self.expire(now);
             if self.tokens_wanted(admission) > limit {
-                let alone = if admission.tokens > limit {
-                    "; this request alone is too large for it"
-                } else {
-                    ""
-                };
                 let detail = format!(
-                    " ({} used, {} reserved, about {} wanted{alone})",
+                    " ({} used, {} reserved, about {} wanted)",
                     self.tokens.used, self.reserved, admission.tokens
                 );
                 // What is reserved and not used comes back soon; what is used, tomorrow.
@@ -223,7 +287,10 @@ impl State {
                 } else {
                     Duration::from_secs(1)
                 };
-                return refuse(limit, "tokens a day", "tokens_per_day", detail, wait);
+                let own = own.tokens_per_day;
+                let refusal = refusal(limit, "tokens a day", "tokens_per_day", own, wait);
+                let too_large = (admission.tokens > limit).then_some(admission.tokens);
+                return Err(LimitExceeded { detail, too_large, ..refusal });
             }
         }
         Ok(())
@@ -243,23 +310,20 @@ impl State {
         }
     }
 
-    fn release(&mut self, lease: u64) -> bool {
-        match self.leases.remove(&lease) {
-            Some(lease) => {
-                self.reserved = self.reserved.saturating_sub(lease.tokens);
-                true
-            }
-            None => false,
-        }
+    fn release(&mut self, lease: u64) -> Option<Lease> {
+        let lease = self.leases.remove(&lease)?;
+        self.reserved = self.reserved.saturating_sub(lease.tokens);
+        Some(lease)
     }
 
     /// Lets leases lapse whose time is over. Looked at only when a limit would refuse.
     fn expire(&mut self, now: UnixMillis) {
-        let reserved = &mut self.reserved;
-        self.leases.retain(|_, lease| {
+        let (reserved, lapsed) = (&mut self.reserved, &mut self.lapsed);
+        self.leases.retain(|id, lease| {
             let alive = lease.expires > now;
             if !alive {
                 *reserved = reserved.saturating_sub(lease.tokens);
+                lapsed.insert(*id);
             }
             alive
         });
@@ -272,7 +336,8 @@ pub(super) fn window_start(now: UnixMillis, window_seconds: u64) -> u64 {
 }
 
 fn until_end(window: &WindowUse, window_seconds: u64, now: UnixMillis) -> Duration {
-    Duration::from_secs((window.start + window_seconds).saturating_sub(now.seconds()).max(1))
+    let left = window.start.saturating_add(window_seconds).saturating_sub(now.seconds());
+    Duration::from_secs(left.clamp(1, window_seconds))
 }
 
 #[cfg(test)]
@@ -286,7 +351,8 @@ mod tests {
     }
 
     fn admit(ledger: &Ledger, limits: &Limits, lease: u64, now: UnixMillis) -> Result<(), String> {
-        let outcome = ledger.admit("this key", limits, &admission(lease, 100), now);
+        let subject = Subject { name: "this key", limits, own: OwnFigures::default() };
+        let outcome = ledger.admit(subject, &admission(lease, 100), now);
         outcome.map_err(|exceeded| exceeded.what.to_owned())
     }
 
@@ -313,8 +379,8 @@ mod tests {
         ledger.settle(1, 10, NOW, NOW);
         assert_eq!(ledger.tokens_used(NOW), 110);
         assert_eq!(admit(&ledger, &limits, 3, NOW), Ok(()));
-        // Settling again changes only what was used, never what others have reserved.
-        ledger.settle(1, 0, NOW, NOW);
+        // Settling again changes neither what was used nor what others have reserved.
+        ledger.settle(1, 10, NOW, NOW);
         assert_eq!(ledger.tokens_used(NOW), 210);
     }
 
@@ -334,19 +400,107 @@ mod tests {
         let limits = Limits { requests_per_hour: Some(5), ..Limits::default() };
         let ledger = Ledger::default();
         let start = window_start(NOW, REQUEST_WINDOW_SECONDS);
-        ledger.restore(Some(WindowUse { start, used: 4 }), None);
+        ledger.restore(Some(WindowUse { start, used: 4 }), None, NOW);
         assert_eq!(admit(&ledger, &limits, 1, NOW), Ok(()));
         assert_eq!(admit(&ledger, &limits, 2, NOW), Err("requests an hour".into()));
-        ledger.restore(Some(WindowUse { start, used: 1 }), None);
+        ledger.restore(Some(WindowUse { start, used: 1 }), None, NOW);
         assert_eq!(ledger.rate(&limits, NOW).remaining, 0);
     }
 
     #[test]
-    fn a_clock_set_back_opens_no_old_window() {
-        let limits = Limits { requests_per_hour: Some(1), ..Limits::default() };
+    fn windows_that_lie_ahead_or_are_over_are_not_restored() {
+        let limits = Limits { requests_per_hour: Some(5), ..Limits::default() };
+        let ledger = Ledger::default();
+        let start = window_start(NOW, REQUEST_WINDOW_SECONDS);
+        for start in [start - 3_600, start + 3_600, start + 400 * 86_400] {
+            ledger.restore(Some(WindowUse { start, used: 5 }), None, NOW);
+        }
+        assert_eq!(ledger.rate(&limits, NOW).remaining, 5);
+    }
+
+    #[test]
+    fn a_clock_set_back_opens_no_fresh_window_and_blocks_for_one_at_most() {
+        const YEARS: u64 = 10 * 365 * 86_400;
+        let limits = Limits {
+            requests_per_hour: Some(1),
+            tokens_per_day: Some(150),
+            ..Limits::default()
+        };
+        let subject = Subject { name: "this key", limits: &limits, own: OwnFigures::default() };
+        let ledger = Ledger::default();
+        let wrong = NOW.plus(Duration::from_secs(YEARS));
+        assert_eq!(admit(&ledger, &limits, 1, wrong), Ok(()));
+        // What began under the wrong clock counts today.
+        ledger.settle(1, 120, wrong, NOW);
+        assert_eq!(ledger.tokens_used(NOW), 120);
+        let refused = ledger.admit(subject, &admission(2, 100), NOW).unwrap_err();
+        assert_eq!(refused.what, "requests an hour");
+        assert!(refused.retry_after <= Duration::from_secs(REQUEST_WINDOW_SECONDS));
+        let next_hour = NOW.plus(refused.retry_after);
+        let refused = ledger.admit(subject, &admission(2, 100), next_hour).unwrap_err();
+        assert_eq!(refused.what, "tokens a day");
+        assert!(refused.retry_after <= Duration::from_secs(TOKEN_WINDOW_SECONDS));
+        assert_eq!(admit(&ledger, &limits, 2, next_hour.plus(refused.retry_after)), Ok(()));
+    }
+
+    #[test]
+    fn a_reading_that_is_a_moment_late_does_not_begin_the_window_again() {
+        let limits = Limits { requests_per_hour: Some(2), ..Limits::default() };
+        let ledger = Ledger::default();
+        assert_eq!(NOW.seconds() % REQUEST_WINDOW_SECONDS, 0);
+        assert_eq!(admit(&ledger, &limits, 1, NOW), Ok(()));
+        assert_eq!(admit(&ledger, &limits, 2, UnixMillis(NOW.0 - 5)), Ok(()));
+        assert_eq!(admit(&ledger, &limits, 3, NOW), Err("requests an hour".into()));
+    }
+
+    #[test]
+    fn what_is_taken_back_after_the_hour_is_not_taken_from_the_next() {
+        let limits = Limits { requests_per_hour: Some(5), ..Limits::default() };
         let ledger = Ledger::default();
         assert_eq!(admit(&ledger, &limits, 1, NOW), Ok(()));
-        let before = UnixMillis(NOW.0 - 7_200_000);
-        assert_eq!(admit(&ledger, &limits, 2, before), Err("requests an hour".into()));
+        let next_hour = NOW.plus(Duration::from_secs(REQUEST_WINDOW_SECONDS));
+        assert_eq!(admit(&ledger, &limits, 2, next_hour), Ok(()));
+        ledger.unreserve(1);
+        assert_eq!(ledger.rate(&limits, next_hour).remaining, 4);
+        ledger.unreserve(2);
+        assert_eq!(ledger.rate(&limits, next_hour).remaining, 5);
+    }
+
+    #[test]
+    fn a_lapsed_lease_settles_once() {
+        let limits = Limits { concurrent_requests: Some(1), ..Limits::default() };
+        let ledger = Ledger::default();
+        assert_eq!(admit(&ledger, &limits, 1, NOW), Ok(()));
+        let later = NOW.plus(Duration::from_secs(601));
+        assert_eq!(ledger.in_flight(later), 0);
+        for _ in 0..2 {
+            ledger.settle(1, 30, NOW, later);
+            assert_eq!(ledger.tokens_used(later), 30);
+        }
+    }
+
+    #[test]
+    fn a_request_that_can_never_fit_says_so_and_only_configured_figures_name_a_setting() {
+        let limits = Limits {
+            requests_per_hour: Some(1),
+            tokens_per_day: Some(50),
+            section: "limits.lowest",
+            ..Limits::default()
+        };
+        let ledger = Ledger::default();
+        let refused = |own, tokens| {
+            let subject = Subject { name: "this account", limits: &limits, own };
+            ledger.admit(subject, &admission(1, tokens), NOW).unwrap_err().to_string()
+        };
+        let text = refused(OwnFigures::default(), 100);
+        assert!(text.contains("never") && text.contains("`max_tokens`"), "{text}");
+        assert!(text.contains("raise `limits.lowest.tokens_per_day`"), "{text}");
+        assert!(!text.contains("retry in"), "{text}");
+        let own = OwnFigures { tokens_per_day: true, ..OwnFigures::default() };
+        assert!(!refused(own, 100).contains("limits.lowest"));
+        ledger.restore(Some(WindowUse { start: NOW.seconds(), used: 1 }), None, NOW);
+        let text = refused(own, 10);
+        assert!(text.contains("retry in 3600 s, or ask the operator"), "{text}");
+        assert!(text.contains("`limits.lowest.requests_per_hour`"), "{text}");
     }
 }

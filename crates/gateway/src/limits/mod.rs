@@ -9,9 +9,10 @@
 mod ledger;
 mod permit;
 
+use std::fmt;
 use std::time::Duration;
 
-pub use ledger::{Admission, Ledger, Limits, RateView, WindowUse};
+pub use ledger::{Admission, Ledger, Limits, OwnFigures, RateView, WindowUse};
 pub use permit::{LimitSubjects, Permit};
 
 /// Length of the window that requests are counted in, in seconds.
@@ -25,7 +26,6 @@ pub const UNLIMITED: u64 = 9_007_199_254_740_991;
 
 /// A limit stands in the way.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{subject} has reached its limit of {limit} {what}{detail}; retry in {} s{}", .retry_after.as_secs(), hint(setting))]
 pub struct LimitExceeded {
     /// Whose limit: `this key` or `this account`.
     pub subject: &'static str,
@@ -39,11 +39,31 @@ pub struct LimitExceeded {
     pub setting: String,
     /// When it is worth trying again: whole seconds, at least one.
     pub retry_after: Duration,
+    /// What this request alone wants, where that is more than the whole limit: then no waiting
+    /// helps.
+    pub too_large: Option<u64>,
 }
 
-fn hint(setting: &str) -> String {
-    if setting.is_empty() {
-        return String::new();
+impl fmt::Display for LimitExceeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { subject, limit, what, detail, setting, .. } = self;
+        match self.too_large {
+            Some(wanted) => write!(
+                f,
+                "{subject} has a limit of {limit} {what}, and this request alone wants about \
+                 {wanted}: it can never fit; shorten the prompt or lower `max_tokens`"
+            )?,
+            None => {
+                let wait = self.retry_after.as_secs();
+                write!(
+                    f,
+                    "{subject} has reached its limit of {limit} {what}{detail}; retry in {wait} s"
+                )?;
+            }
+        }
+        if setting.is_empty() {
+            return Ok(());
+        }
+        write!(f, ", or ask the operator to raise `{setting}`")
     }
-    format!(", or ask the operator to raise `{setting}`")
 }

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use sluice_core::clock::UnixMillis;
 
-use super::{Admission, Ledger, LimitExceeded, Limits, RateView};
+use super::ledger::Subject;
+use super::{Admission, Ledger, LimitExceeded, Limits, OwnFigures, RateView};
 
 /// The two that a request counts against.
 #[derive(Debug, Clone)]
@@ -14,10 +15,14 @@ pub struct LimitSubjects {
     pub key: Arc<Ledger>,
     /// The key's figures.
     pub key_limits: Limits,
+    /// Which of them are the key's own.
+    pub key_own: OwnFigures,
     /// What all keys of its account have used.
     pub account: Arc<Ledger>,
     /// The account's figures.
     pub account_limits: Limits,
+    /// Which of them are the account's own.
+    pub account_own: OwnFigures,
 }
 
 /// Names reservations within this process.
@@ -36,10 +41,11 @@ impl LimitSubjects {
     ) -> Result<Permit, LimitExceeded> {
         let lease = NEXT_LEASE.fetch_add(1, Ordering::Relaxed);
         let admission = Admission { lease, tokens, expires };
-        self.key.admit("this key", &self.key_limits, &admission, now)?;
-        if let Err(exceeded) =
-            self.account.admit("this account", &self.account_limits, &admission, now)
-        {
+        let key = Subject { name: "this key", limits: &self.key_limits, own: self.key_own };
+        let account =
+            Subject { name: "this account", limits: &self.account_limits, own: self.account_own };
+        self.key.admit(key, &admission, now)?;
+        if let Err(exceeded) = self.account.admit(account, &admission, now) {
             self.key.unreserve(lease);
             return Err(exceeded);
         }
@@ -66,7 +72,10 @@ pub struct Permit {
 impl Permit {
     /// Replaces the reservation by what was really used.
     pub fn settle(mut self, tokens: u64, now: UnixMillis) {
-        self.settle_once(tokens, now);
+        if !std::mem::replace(&mut self.settled, true) {
+            self.subjects.key.settle(self.lease, tokens, self.started, now);
+            self.subjects.account.settle(self.lease, tokens, self.started, now);
+        }
     }
 
     /// The request was never sent: takes it back altogether.
@@ -76,18 +85,15 @@ impl Permit {
             self.subjects.account.unreserve(self.lease);
         }
     }
-
-    fn settle_once(&mut self, tokens: u64, now: UnixMillis) {
-        if !std::mem::replace(&mut self.settled, true) {
-            self.subjects.key.settle(self.lease, tokens, self.started, now);
-            self.subjects.account.settle(self.lease, tokens, self.started, now);
-        }
-    }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.settle_once(0, self.started);
+        // Nothing was used, and the clock is not at hand.
+        if !std::mem::replace(&mut self.settled, true) {
+            self.subjects.key.give_back(self.lease);
+            self.subjects.account.give_back(self.lease);
+        }
     }
 }
 
@@ -118,8 +124,10 @@ mod tests {
         LimitSubjects {
             key: Arc::new(Ledger::default()),
             key_limits: key,
+            key_own: OwnFigures::default(),
             account: Arc::new(Ledger::default()),
             account_limits: account,
+            account_own: OwnFigures::default(),
         }
     }
 

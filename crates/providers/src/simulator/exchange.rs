@@ -1,5 +1,9 @@
 //! From a request's bytes to the answer that is to be given, without waiting for anything.
 
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -79,7 +83,7 @@ fn chat(body: &Bytes, created: u64, pace: Pace) -> Exchange {
     let key = hash::stable(&[body]);
     let replies = compose::replies(&request, model, &wishes, key, prompt_tokens);
     let head = Head {
-        id: format!("chatcmpl-sim{key:016x}"),
+        id: fresh_id(),
         created,
         model: model.id,
         logprobs: request.logprobs(),
@@ -97,6 +101,15 @@ fn chat(body: &Bytes, created: u64, pace: Pace) -> Exchange {
         wait: Duration::ZERO,
         pieces: Box::new(Chunks::new(head, replies, usage, timing, wishes.fault)),
     })
+}
+
+/// An id that no other answer has: whoever keeps answers by their ids must not lose one, even
+/// though the same request gets the same content.
+fn fresh_id() -> String {
+    static RANDOM: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("chatcmpl-sim{:016x}", RANDOM.hash_one(count))
 }
 
 /// A whole answer, given when its last token would have been.

@@ -123,9 +123,10 @@ impl Upstream for HttpUpstream {
         let upstream = self.clone();
         Box::pin(async move {
             let (response, connection, key) = upstream.call(request).await?;
-            let pool = upstream.pool.clone();
-            Ok(response
-                .map(|body| pool::PooledBody::new(body, connection, key, pool).boxed_unsync()))
+            let (rest, pool) = (key.rest(response.headers()), upstream.pool.clone());
+            Ok(response.map(|body| {
+                pool::PooledBody::new(body, connection, key, rest, pool).boxed_unsync()
+            }))
         })
     }
 }

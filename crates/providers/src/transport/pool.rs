@@ -7,8 +7,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::Uri;
 use http::uri::Scheme;
+use http::{HeaderMap, Uri};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
@@ -18,6 +18,11 @@ use crate::upstream::TransportError;
 
 /// How long a connection waits for its next request. Providers close theirs after 60 s and more.
 const LONGEST_REST: Duration = Duration::from_secs(55);
+/// How long an unencrypted one does: it leads to a server nearby, and many of them (uvicorn,
+/// llama.cpp) close theirs after 5 s.
+const LONGEST_PLAIN_REST: Duration = Duration::from_secs(4);
+/// How often all addresses are looked through for connections that nobody will use again.
+const SWEEP_EVERY: Duration = Duration::from_secs(5);
 /// Connections that wait at one address.
 const MOST_RESTING: usize = 512;
 
@@ -33,43 +38,89 @@ impl Key {
         let authority = address.authority()?.clone();
         Some(Self { encrypted: address.scheme() == Some(&Scheme::HTTPS), authority })
     }
+
+    /// How long a connection may rest after an answer with `headers`: a second less than the
+    /// server says that it keeps it (`Keep-Alive: timeout=5, max=100`).
+    pub(super) fn rest(&self, headers: &HeaderMap) -> Duration {
+        let told = headers.get_all("keep-alive").iter().find_map(|value| {
+            value.to_str().ok()?.split(',').find_map(|parameter| {
+                let (name, seconds) = parameter.split_once('=')?;
+                if !name.trim().eq_ignore_ascii_case("timeout") {
+                    return None;
+                }
+                seconds.trim().trim_matches('"').parse::<u64>().ok()
+            })
+        });
+        match told {
+            Some(seconds) => Duration::from_secs(seconds.saturating_sub(1)).min(LONGEST_REST),
+            None if self.encrypted => LONGEST_REST,
+            None => LONGEST_PLAIN_REST,
+        }
+    }
 }
 
 /// Connections that wait for their next request.
 #[derive(Default)]
-pub(super) struct Pool(Mutex<HashMap<Key, Vec<Resting>>>);
+pub(super) struct Pool(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    resting: HashMap<Key, Vec<Resting>>,
+    swept: Option<Instant>,
+}
 
 struct Resting {
     connection: Connection,
-    since: Instant,
+    until: Instant,
+}
+
+impl Resting {
+    fn is_usable(&mut self, now: Instant) -> bool {
+        // Nobody watches a resting connection; looking at it now tells whether it is open.
+        let mut unwatched = Context::from_waker(Waker::noop());
+        now < self.until && self.connection.is_usable(&mut unwatched)
+    }
 }
 
 impl Pool {
     /// The connection to `key` that was used last, where one is still open.
     pub(super) fn take(&self, key: &Key) -> Option<Connection> {
         loop {
-            let Resting { mut connection, since } = self.lock().get_mut(key)?.pop()?;
-            // Nobody watches a resting connection; looking at it now tells whether it is open.
-            let mut unwatched = Context::from_waker(Waker::noop());
-            if since.elapsed() < LONGEST_REST && connection.is_usable(&mut unwatched) {
-                return Some(connection);
+            let mut resting = self.lock().resting.get_mut(key)?.pop()?;
+            if resting.is_usable(Instant::now()) {
+                return Some(resting.connection);
             }
         }
     }
 
-    fn give_back(&self, key: Key, connection: Connection) {
-        let mut resting = self.lock();
-        let resting = resting.entry(key).or_default();
-        // The one that rests longest is the first; once it is too old, the next ones may be.
-        let old = resting.iter().take_while(|it| it.since.elapsed() >= LONGEST_REST).count();
-        resting.drain(..old);
+    fn give_back(&self, key: Key, connection: Connection, rest: Duration) {
+        let now = Instant::now();
+        let mut state = self.lock();
+        if state.swept.is_none_or(|at| now.duration_since(at) >= SWEEP_EVERY) {
+            state.sweep(now);
+        }
+        if rest.is_zero() {
+            return;
+        }
+        let resting = state.resting.entry(key).or_default();
         if resting.len() < MOST_RESTING {
-            resting.push(Resting { connection, since: Instant::now() });
+            resting.push(Resting { connection, until: now + rest });
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Vec<Resting>>> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Closes what nobody will use again, at all addresses: also at those that are asked no more.
+    fn sweep(&mut self, now: Instant) {
+        self.swept = Some(now);
+        self.resting.retain(|_, resting| {
+            resting.retain_mut(|it| it.is_usable(now));
+            !resting.is_empty()
+        });
     }
 }
 
@@ -78,12 +129,27 @@ impl Pool {
 pub(super) struct PooledBody {
     body: Incoming,
     /// Gone once it was given back, or is over.
-    link: Option<(Connection, Key, Arc<Pool>)>,
+    link: Option<Link>,
+}
+
+/// The connection that an answer comes over, and where it goes afterwards.
+struct Link {
+    connection: Connection,
+    key: Key,
+    rest: Duration,
+    pool: Arc<Pool>,
 }
 
 impl PooledBody {
-    pub(super) fn new(body: Incoming, connection: Connection, key: Key, pool: Arc<Pool>) -> Self {
-        let mut body = Self { body, link: Some((connection, key, pool)) };
+    /// The body of an answer that came over `connection`, which may `rest` so long afterwards.
+    pub(super) fn new(
+        body: Incoming,
+        connection: Connection,
+        key: Key,
+        rest: Duration,
+        pool: Arc<Pool>,
+    ) -> Self {
+        let mut body = Self { body, link: Some(Link { connection, key, rest, pool }) };
         if body.body.is_end_stream() {
             body.finish(&mut Context::from_waker(Waker::noop()));
         }
@@ -91,10 +157,10 @@ impl PooledBody {
     }
 
     fn finish(&mut self, cx: &mut Context<'_>) {
-        if let Some((mut connection, key, pool)) = self.link.take()
+        if let Some(Link { mut connection, key, rest, pool }) = self.link.take()
             && connection.is_usable(cx)
         {
-            pool.give_back(key, connection);
+            pool.give_back(key, connection, rest);
         }
     }
 }
@@ -110,9 +176,9 @@ impl Body for PooledBody {
         let this = self.get_mut();
         let mut polled = Pin::new(&mut this.body).poll_frame(cx);
         if polled.is_pending()
-            && let Some((connection, ..)) = &mut this.link
+            && let Some(link) = &mut this.link
         {
-            if connection.drive(cx).is_ready() {
+            if link.connection.drive(cx).is_ready() {
                 this.link = None;
             }
             polled = Pin::new(&mut this.body).poll_frame(cx);
@@ -141,5 +207,15 @@ impl Body for PooledBody {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+impl Pool {
+    /// Looks through all addresses as `later` from now; says at how many something rests then.
+    pub(super) fn addresses_after(&self, later: Duration) -> usize {
+        let mut state = self.lock();
+        state.sweep(Instant::now() + later);
+        state.resting.len()
     }
 }

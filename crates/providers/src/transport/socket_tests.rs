@@ -102,6 +102,50 @@ async fn a_kept_connection_that_was_closed_meanwhile_is_no_failure() {
 }
 
 #[tokio::test]
+async fn what_rests_too_long_or_was_closed_is_given_up_at_every_address() {
+    let upstream = upstream();
+    let servers = [Server::start().await, Server::start().await];
+    let mut kept = Vec::new();
+    for server in &servers {
+        let serve = async {
+            let mut connection = server.accept().await;
+            answer(&mut connection, SHORT).await;
+            connection
+        };
+        let (connection, answered) = tokio::join!(serve, whole(&upstream, server.request()));
+        assert_eq!(answered.unwrap(), "ok");
+        kept.push(connection);
+    }
+    assert_eq!(upstream.pool.addresses_after(Duration::ZERO), 2);
+    drop(kept.pop());
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert_eq!(upstream.pool.addresses_after(Duration::ZERO), 1);
+    assert_eq!(upstream.pool.addresses_after(Duration::from_secs(4)), 0);
+    assert!(is_closed(&mut kept[0]).await);
+}
+
+#[test]
+fn a_connection_rests_as_long_as_its_server_keeps_it() {
+    let key = |address: &'static str| Key::of(&Uri::from_static(address)).unwrap();
+    let (plain, encrypted) = (key("http://a.example"), key("https://a.example"));
+    for (told, plain_rest, encrypted_rest) in [
+        (None, 4, 55),
+        (Some("timeout=5, max=100"), 4, 4),
+        (Some("max=100, Timeout=30"), 29, 29),
+        (Some("timeout=0"), 0, 0),
+        (Some("timeout=600"), 55, 55),
+        (Some("timeout=soon"), 4, 55),
+    ] {
+        let mut headers = http::HeaderMap::new();
+        if let Some(told) = told {
+            headers.insert("keep-alive", HeaderValue::from_static(told));
+        }
+        assert_eq!(plain.rest(&headers).as_secs(), plain_rest, "{told:?}");
+        assert_eq!(encrypted.rest(&headers).as_secs(), encrypted_rest, "{told:?}");
+    }
+}
+
+#[tokio::test]
 async fn an_answer_that_is_dropped_closes_its_connection() {
     let (server, upstream) = (Server::start().await, upstream());
     let serve = async {

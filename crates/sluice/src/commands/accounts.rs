@@ -104,7 +104,10 @@ async fn act(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<Exit, CommandError> {
-    let records = Records::open(data_dir).await?;
+    let records = match command {
+        AccountsCommand::Create(_) => Records::open(data_dir).await?,
+        _ => Records::open_existing(data_dir).await?,
+    };
     let admin = records.admin(now);
     match command {
         AccountsCommand::List(args) => list(&admin.accounts().await?, args.json, out)?,

@@ -72,7 +72,7 @@ async fn act(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<Exit, CommandError> {
-    let records = Records::open(data_dir).await?;
+    let records = Records::open_existing(data_dir).await?;
     let waiting = records.store.journal_tail().await?.audit.len();
     let exit = match command {
         AuditCommand::List(args) => {

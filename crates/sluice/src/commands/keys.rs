@@ -153,7 +153,12 @@ async fn act(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<Exit, CommandError> {
-    let records = Records::open(&settings.storage.data_dir.0).await?;
+    let data_dir = &settings.storage.data_dir.0;
+    // A first key may come before the first start; whatever else there is to do needs one.
+    let records = match command {
+        KeysCommand::Create(_) => Records::open(data_dir).await?,
+        _ => Records::open_existing(data_dir).await?,
+    };
     let admin = records.admin(now);
     match command {
         KeysCommand::Create(args) => {

@@ -26,6 +26,14 @@ impl Records {
         Ok(Self { store, master_key })
     }
 
+    /// Opens the data folder that is there, to read from it: creates nothing.
+    pub(crate) async fn open_existing(data_dir: &Path) -> Result<Self, StorageError> {
+        let store = Store::open_existing(data_dir).await?;
+        let master_key = MasterKey::load(data_dir)?;
+        store.check_master_key(&master_key).await?;
+        Ok(Self { store, master_key })
+    }
+
     /// What changes records, at `now`.
     pub(crate) fn admin(&self, now: UnixMillis) -> Admin<'_> {
         Admin { store: &self.store, master_key: &self.master_key, now }

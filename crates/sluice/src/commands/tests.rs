@@ -328,7 +328,7 @@ async fn a_trail_that_was_tampered_with_ends_with_1() {
     let house = House::new();
     house.record(&[audit_entry(1)], true).await;
     // Sealed by somebody who does not have the master key.
-    std::fs::remove_file(house.data_dir().join("master.key")).unwrap();
+    std::fs::write(house.data_dir().join("master.key"), "ab".repeat(32)).unwrap();
     let run = house.run("audit verify").await;
     assert_eq!(run.exit, Exit::Failed);
     assert!(run.out.contains("tampered with at entry 1"), "{}", run.out);
@@ -339,7 +339,24 @@ async fn a_lost_master_key_is_not_replaced_silently() {
     let house = House::new();
     house.done("keys create --name a").await;
     std::fs::remove_file(house.data_dir().join("master.key")).unwrap();
-    let run = house.run("keys create --name b").await;
-    assert_eq!((run.exit, run.out.as_str()), (Exit::Failed, ""));
-    assert!(run.err.contains("master.key") && run.err.contains("backup"), "{}", run.err);
+    for line in ["keys create --name b", "keys list", "audit verify", "keys create --name b"] {
+        let run = house.run(line).await;
+        assert_eq!((run.exit, run.out.as_str()), (Exit::Failed, ""), "{line}");
+        assert!(run.err.contains("master.key is missing"), "{line}: {}", run.err);
+        assert!(run.err.contains("backup"), "{line}: {}", run.err);
+        assert!(!house.data_dir().join("master.key").exists(), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn what_only_reads_makes_no_data_folder() {
+    let house = House::new();
+    for line in
+        ["usage list", "usage days", "audit list", "audit verify", "keys list", "accounts list"]
+    {
+        let run = house.run(line).await;
+        assert_eq!((run.exit, run.out.as_str()), (Exit::Failed, ""), "{line}");
+        assert!(run.err.contains("start `sluice serve` once"), "{line}: {}", run.err);
+        assert!(!house.data_dir().exists(), "{line}");
+    }
 }

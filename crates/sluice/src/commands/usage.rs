@@ -101,7 +101,7 @@ async fn act(
     now: UnixMillis,
     out: &mut dyn Write,
 ) -> Result<Exit, CommandError> {
-    let records = Records::open(data_dir).await?;
+    let records = Records::open_existing(data_dir).await?;
     match command {
         UsageCommand::List(args) => {
             let filter = filter(&args, &records, now).await?;

@@ -22,7 +22,7 @@ use crate::config::Settings;
 const INGEST_PAUSE: Duration = Duration::from_millis(250);
 /// Pause after a batch of a few hundred records while requests are under way. Requests come first:
 /// what waits in the journal is safe, and `sluice usage` reads it from there.
-const INGEST_PAUSE_UNDER_LOAD: Duration = Duration::from_millis(300);
+const INGEST_PAUSE_UNDER_LOAD: Duration = Duration::from_secs(1);
 /// A journal of so many bytes is carried over faster, for a quiet hour may not come: then a
 /// tenth of a processor is spent on it.
 const LARGE_BACKLOG: i64 = 256 << 20;

@@ -25,10 +25,14 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 use super::StartError;
+use super::stall::StallGuard;
 use crate::config::sections::ServerSettings;
 
-/// How long a client may take to send a request's headers, or to shake hands.
-const HEADER_PATIENCE: Duration = Duration::from_secs(30);
+/// How long a client may take to shake hands.
+const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(30);
+/// How long a connection waits for a request's headers, the next request's included. Clients and
+/// proxies keep theirs for 60 to 90 s and must not find them closed.
+const HEADER_PATIENCE: Duration = Duration::from_secs(120);
 
 /// A listener on `address`.
 pub(crate) async fn bind(
@@ -71,6 +75,7 @@ pub(crate) async fn api(
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
     api: Arc<Api>,
+    stall: Duration,
     mut stopped: watch::Receiver<bool>,
 ) {
     let graceful = GracefulShutdown::new();
@@ -83,7 +88,7 @@ pub(crate) async fn api(
         };
         if let Some((stream, remote)) = usable(accepted).await {
             let watcher = Some(graceful.watcher());
-            connections.spawn(connection(stream, remote, tls.clone(), api.clone(), watcher));
+            connections.spawn(connection(stream, remote, tls.clone(), api.clone(), stall, watcher));
         }
     }
     let finished = graceful.shutdown();
@@ -95,7 +100,7 @@ pub(crate) async fn api(
             () = &mut finished => return,
         };
         if let Some((stream, remote)) = usable(accepted).await {
-            connections.spawn(connection(stream, remote, tls.clone(), api.clone(), None));
+            connections.spawn(connection(stream, remote, tls.clone(), api.clone(), stall, None));
         }
     }
 }
@@ -128,12 +133,14 @@ async fn connection(
     remote: IpAddr,
     tls: Option<TlsAcceptor>,
     api: Arc<Api>,
+    stall: Duration,
     watcher: Option<Watcher>,
 ) {
+    let stream = StallGuard::new(stream, stall);
     match tls {
         None => serve(stream, remote, api, watcher).await,
         Some(acceptor) => {
-            let handshake = tokio::time::timeout(HEADER_PATIENCE, acceptor.accept(stream));
+            let handshake = tokio::time::timeout(HANDSHAKE_PATIENCE, acceptor.accept(stream));
             match handshake.await {
                 Ok(Ok(stream)) => serve(stream, remote, api, watcher).await,
                 Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),

@@ -25,3 +25,11 @@ pub(crate) fn start(settings: &LogSettings) {
         LogFormat::Json => logs.json().flatten_event(true).init(),
     }
 }
+
+/// From now on a panic logs its place only: its message may hold a part of a prompt.
+pub(crate) fn quiet_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(place, "a panic; please report it");
+    }));
+}

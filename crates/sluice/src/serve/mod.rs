@@ -5,6 +5,7 @@ mod background;
 mod banner;
 mod listen;
 mod logging;
+mod stall;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -54,6 +55,7 @@ pub(crate) async fn run(
         }
     };
     logging::start(&settings.log);
+    logging::quiet_panics();
     match serve(settings, out).await {
         Ok(()) => Ok(Exit::Done),
         Err(error) => {
@@ -66,8 +68,9 @@ pub(crate) async fn run(
 async fn serve(settings: Settings, out: &mut dyn Write) -> Result<(), StartError> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let data_dir = settings.storage.data_dir.0.clone();
-    let store = Store::open(&data_dir).await?;
+    // The lock comes first: a second server must not touch the database of the first.
     let _lock = DataLock::acquire(&data_dir)?;
+    let store = Store::open(&data_dir).await?;
     let master_key = MasterKey::load_or_create(&data_dir)?;
     store.check_master_key(&master_key).await?;
 
@@ -86,11 +89,7 @@ async fn serve(settings: Settings, out: &mut dyn Write) -> Result<(), StartError
     ));
     let day = window_start(clock.now(), TOKEN_WINDOW_SECONDS);
     gateway.restore_windows(&store.windows_since(day).await?);
-    let first_key = first_key(&store, &master_key, clock.now()).await?;
-    let version = store.change_version().await?;
-    gateway.replace_directory(store.keys().await?, store.accounts().await?);
 
-    let api = Arc::new(Api::new(gateway.clone(), assembly::api_settings(&settings)));
     let tls = listen::tls(&settings.server)?;
     let server = &settings.server;
     let bound = listen::bind(server.listen, "server.listen").await?;
@@ -98,6 +97,11 @@ async fn serve(settings: Settings, out: &mut dyn Write) -> Result<(), StartError
         Some(address) => Some(listen::bind(address, "server.metrics_listen").await?),
         None => None,
     };
+    // The first key is shown only once, so nothing that can fail comes between it and its banner.
+    let first_key = first_key(&store, &master_key, clock.now()).await?;
+    let version = store.change_version().await?;
+    gateway.replace_directory(store.keys().await?, store.accounts().await?);
+    let api = Arc::new(Api::new(gateway.clone(), assembly::api_settings(&settings)));
     let address = bound.local_addr().unwrap_or(server.listen);
     banner::print(&settings, address, first_key.as_ref(), out);
     for warning in &settings.warnings {
@@ -106,6 +110,7 @@ async fn serve(settings: Settings, out: &mut dyn Write) -> Result<(), StartError
 
     let (stop, stopped) = watch::channel(false);
     let drain = server.drain_seconds.duration();
+    let stall = settings.timeouts.idle_seconds.duration();
     if let Some(listener) = metrics_bound {
         tokio::spawn(listen::metrics(listener, gateway.clone()));
     }
@@ -121,7 +126,7 @@ async fn serve(settings: Settings, out: &mut dyn Write) -> Result<(), StartError
         store: store.clone(),
         version,
     }));
-    let serving = tokio::spawn(listen::api(bound, tls, api, stopped.clone()));
+    let serving = tokio::spawn(listen::api(bound, tls, api, stall, stopped.clone()));
 
     background::told_to_stop().await;
     tracing::info!(drain_seconds = drain.as_secs(), "stopping; answers under way may finish");

@@ -7,14 +7,22 @@ use super::{ask, prompt, with};
 use crate::simulator::MODELS;
 
 #[test]
-fn the_same_request_gets_the_same_bytes() {
+fn the_same_request_gets_the_same_bytes_under_another_id() {
     for model in MODELS {
         for stream in [false, true] {
             let body = with(
                 prompt(model.id, "Hello"),
                 json!({"stream": stream, "n": 2, "logprobs": true}),
             );
-            assert_eq!(ask(&body).body, ask(&body).body, "{body}");
+            let answer = || {
+                let text = String::from_utf8(ask(&body).body).unwrap();
+                let begin = text.find("chatcmpl-").unwrap();
+                let id = text[begin..].split('"').next().unwrap().to_owned();
+                (text.replace(&id, "ID"), id)
+            };
+            let ((first, one), (second, other)) = (answer(), answer());
+            assert_eq!(first, second, "{body}");
+            assert_ne!(one, other, "{body}");
         }
     }
 }
