@@ -68,11 +68,7 @@ async fn discard<B: Body + Unpin>(body: &mut B, limit: usize) {
 
 /// The body's bytes; `None` where there are more than `limit`. A connection that breaks leaves a
 /// text that does not parse, and nobody to tell.
-async fn collect<B: Body + Unpin>(
-    body: &mut B,
-    announced: usize,
-    limit: usize,
-) -> Option<Bytes> {
+async fn collect<B: Body + Unpin>(body: &mut B, announced: usize, limit: usize) -> Option<Bytes> {
     let mut first: Option<Bytes> = None;
     let mut rest = BytesMut::new();
     while let Some(Ok(frame)) = body.frame().await {
@@ -122,5 +118,59 @@ fn check_type(headers: &HeaderMap) -> Result<(), ApiError> {
     } else {
         let problem = format!("the body's content type is {essence}");
         Err(ApiError::UnsupportedMediaType { problem })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+
+    use http_body::Frame;
+
+    use super::*;
+
+    const MIB: usize = 1 << 20;
+
+    /// So many frames of a MiB each; says how many are left.
+    struct Upload<'a>(&'a mut usize);
+
+    impl Body for Upload<'_> {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            static PIECE: [u8; MIB] = [b' '; MIB];
+            let Some(left) = self.0.checked_sub(1) else { return Poll::Ready(None) };
+            *self.0 = left;
+            Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(&PIECE)))))
+        }
+    }
+
+    /// How many of `mib` frames are left unread when a body that is too large is refused.
+    async fn unread(mib: usize, header: Option<(http::HeaderName, &str)>) -> usize {
+        let mut left = mib;
+        let mut request = Request::post("/").header(CONTENT_TYPE, "application/json");
+        if let Some((name, value)) = header {
+            request = request.header(name, value).header(CONTENT_LENGTH, mib * MIB);
+        }
+        let outcome = json(request.body(Upload(&mut left)).unwrap(), 2).await;
+        assert!(matches!(outcome, Err(ApiError::RequestTooLarge { limit_mib: 2 })));
+        left
+    }
+
+    #[tokio::test]
+    async fn a_body_that_is_too_large_is_read_so_that_the_answer_arrives() {
+        let announced = (http::header::ACCEPT, "*/*");
+        assert_eq!(unread(40, Some(announced.clone())).await, 0);
+        assert_eq!(unread(40, None).await, 0);
+        // Not without end, and not where nothing was sent yet.
+        assert_eq!(unread(1_000, Some(announced)).await, 1_000 - (2 + 64 + 1));
+        assert_eq!(unread(1_000, None).await, 1_000 - (2 + 1 + 64 + 1));
+        assert_eq!(unread(40, Some((EXPECT, "100-continue"))).await, 40);
     }
 }

@@ -358,6 +358,7 @@ async fn either_header_presents_a_key() {
         vec![("svc-api-key", key.to_owned())],
         vec![("svc-api-key", key.to_owned()), ("authorization", "Bearer sk-1".to_owned())],
         vec![("svc-api-key", key.to_owned()), ("authorization", format!("Bearer {key}"))],
+        vec![("svc-api-key", " ".to_owned()), ("authorization", format!("Bearer {key}"))],
     ] {
         let mut request = Request::get("/api/v1/auth/token");
         for (name, value) in &headers {

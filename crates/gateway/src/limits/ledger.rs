@@ -107,12 +107,7 @@ impl Ledger {
     /// Takes over what the database knows of the windows at `now`; keeps what is higher. Windows
     /// that are over count for nothing, and neither do those that lie ahead: a wrong clock wrote
     /// them.
-    pub fn restore(
-        &self,
-        requests: Option<WindowUse>,
-        tokens: Option<WindowUse>,
-        now: UnixMillis,
-    ) {
+    pub fn restore(&self, requests: Option<WindowUse>, tokens: Option<WindowUse>, now: UnixMillis) {
         let mut state = self.lock();
         state.roll(now);
         if let Some(stored) = requests {
@@ -421,11 +416,8 @@ mod tests {
     #[test]
     fn a_clock_set_back_opens_no_fresh_window_and_blocks_for_one_at_most() {
         const YEARS: u64 = 10 * 365 * 86_400;
-        let limits = Limits {
-            requests_per_hour: Some(1),
-            tokens_per_day: Some(150),
-            ..Limits::default()
-        };
+        let limits =
+            Limits { requests_per_hour: Some(1), tokens_per_day: Some(150), ..Limits::default() };
         let subject = Subject { name: "this key", limits: &limits, own: OwnFigures::default() };
         let ledger = Ledger::default();
         let wrong = NOW.plus(Duration::from_secs(YEARS));

@@ -82,12 +82,7 @@ fn chat(body: &Bytes, created: u64, pace: Pace) -> Exchange {
     }
     let key = hash::stable(&[body]);
     let replies = compose::replies(&request, model, &wishes, key, prompt_tokens);
-    let head = Head {
-        id: fresh_id(),
-        created,
-        model: model.id,
-        logprobs: request.logprobs(),
-    };
+    let head = Head { id: fresh_id(), created, model: model.id, logprobs: request.logprobs() };
     let timing = Timing::of(model, pace, wishes.delay);
     let usage = wire::usage(prompt_tokens, &replies);
     if !request.streams() {

@@ -2,7 +2,8 @@
 //!
 //! A connection is driven by whoever waits for its answer, not by a task of its own: a streamed
 //! chunk costs no switch between tasks, and chunks that came together are handed on together.
-//! (Measured against a pooled client whose connections are tasks: a burst of chunks costs half.)
+//! (Measured against a pooled client whose connections are tasks: a chunk of a burst costs a
+//! quarter.)
 //!
 //! HTTP/2 is left alone on this side on purpose: one HTTP/2 connection a host stalls at its stream
 //! limit, and a call that is cancelled takes only its own connection with it.
