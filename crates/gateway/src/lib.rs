@@ -2,7 +2,7 @@
 //!
 //! [`chat`] is the story of a request, [`answer`] the way back. Who asks is in [`principal`], what
 //! holds for the request in [`policy`], what it may use in [`limits`], where it can go in [`plan`],
-//! how it gets there in [`dispatch`], and what is left of it in [`accounting`].
+//! how it gets there in `dispatch`, and what is left of it in [`accounting`].
 
 pub mod accounting;
 pub mod admin;

@@ -78,10 +78,10 @@ pub fn effective(
     ];
     let asked_level = chat.options.security_level.unwrap_or_default();
     // What nobody asked for gives way to what the key may use; a wish of the request does not.
-    let allowed = |region: &Region| {
-        key.regions.as_ref().is_none_or(|allowed| allowed.contains(region))
-    };
-    let usual = key.region.or(account.region.filter(allowed)).or(rules.default_region.filter(allowed));
+    let allowed =
+        |region: &Region| key.regions.as_ref().is_none_or(|allowed| allowed.contains(region));
+    let usual =
+        key.region.or(account.region.filter(allowed)).or(rules.default_region.filter(allowed));
     let region = chat.options.region.or(usual);
     if let (Some(region), Some(allowed)) = (region, &key.regions)
         && !allowed.contains(&region)

@@ -203,7 +203,9 @@ impl House {
     /// The only usage record, which only its audit entry follows; what was reserved is free again.
     pub(crate) fn record(&self) -> UsageRecord {
         let mut entries = self.entries();
-        if let Some(JournalEntry::Audit(audit)) = entries.pop_if(|it| matches!(it, JournalEntry::Audit(_))) {
+        if let Some(JournalEntry::Audit(audit)) =
+            entries.pop_if(|it| matches!(it, JournalEntry::Audit(_)))
+        {
             assert_eq!(audit.request_id, Some("req_1".into()));
         }
         assert_eq!(entries.len(), 1, "{entries:?}");

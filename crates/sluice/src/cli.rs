@@ -94,7 +94,9 @@ async fn run(command: Command, out: &mut dyn Write, err: &mut dyn Write) -> io::
     let clock = SystemClock;
     match command {
         Command::Serve(args) => serve::run(args.config.as_deref(), out, err).await,
-        Command::Check(args) => check::run(&args, &environment(args.config.as_deref()).await, out, err),
+        Command::Check(args) => {
+            check::run(&args, &environment(args.config.as_deref()).await, out, err)
+        }
         Command::ExampleConfig => example_config::run(out),
         Command::Catalog { command } => {
             let environment = environment(None).await;
@@ -114,9 +116,7 @@ async fn run(command: Command, out: &mut dyn Write, err: &mut dyn Write) -> io::
             Err(problems) => refuse(&problems, err),
         },
         Command::Accounts(args) => match recorded(args.config.as_deref()) {
-            Ok(settings) => {
-                accounts::run(args, data_dir(&settings), clock.now(), out, err).await
-            }
+            Ok(settings) => accounts::run(args, data_dir(&settings), clock.now(), out, err).await,
             Err(problems) => refuse(&problems, err),
         },
         Command::Usage(args) => match recorded(args.config.as_deref()) {
@@ -175,10 +175,8 @@ async fn create_key(
     let master_key = MasterKey::load_or_create(data_dir(settings))?;
     store.check_master_key(&master_key).await?;
     let admin = Admin { store: &store, master_key: &master_key, now };
-    let wish = NewKey {
-        max_tokens: fitting.max_tokens,
-        ..NewKey::named(&fitting.name, fitting.class)
-    };
+    let wish =
+        NewKey { max_tokens: fitting.max_tokens, ..NewKey::named(&fitting.name, fitting.class) };
     let created = admin.create_key(wish, Some(&settings.catalog)).await?;
     store.close().await;
     Ok(Secret::new(created.key.expose().to_owned()))

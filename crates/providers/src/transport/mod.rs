@@ -10,6 +10,7 @@
 
 mod connection;
 mod pool;
+mod quiet;
 #[cfg(test)]
 mod socket_tests;
 

@@ -174,15 +174,10 @@ impl Body for PooledBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, TransportError>>> {
         let this = self.get_mut();
-        let mut polled = Pin::new(&mut this.body).poll_frame(cx);
-        if polled.is_pending()
-            && let Some(link) = &mut this.link
-        {
-            if link.connection.drive(cx).is_ready() {
-                this.link = None;
-            }
-            polled = Pin::new(&mut this.body).poll_frame(cx);
-        }
+        let polled = match &mut this.link {
+            Some(link) => link.connection.poll_body(&mut this.body, cx),
+            None => Pin::new(&mut this.body).poll_frame(cx),
+        };
         polled.map(|frame| match frame {
             Some(Ok(frame)) => {
                 if this.body.is_end_stream() {

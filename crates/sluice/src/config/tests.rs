@@ -523,7 +523,10 @@ fn what_needs_a_restart_is_named() {
     let new = good(&format!(
         "[server]\nlisten = \"[::1]:1\"\ndrain_seconds = 1\n[log]\nlevel = \"warn\"\n{LAB}"
     ));
-    assert_eq!(Settings::restart_needed(&old, &new), ["server.listen", "server.drain_seconds", "log.level"]);
+    assert_eq!(
+        Settings::restart_needed(&old, &new),
+        ["server.listen", "server.drain_seconds", "log.level"]
+    );
 }
 
 #[test]

@@ -39,15 +39,12 @@ pub(crate) async fn bind(
     address: SocketAddr,
     setting: &'static str,
 ) -> Result<TcpListener, StartError> {
-    TcpListener::bind(address)
-        .await
-        .map_err(|error| StartError::Listen { address, error, setting })
+    TcpListener::bind(address).await.map_err(|error| StartError::Listen { address, error, setting })
 }
 
 /// What ends TLS, where a certificate is configured.
 pub(crate) fn tls(settings: &ServerSettings) -> Result<Option<TlsAcceptor>, StartError> {
-    let (Some(certificate), Some(key)) =
-        (&settings.tls_certificate_file, &settings.tls_key_file)
+    let (Some(certificate), Some(key)) = (&settings.tls_certificate_file, &settings.tls_key_file)
     else {
         return Ok(None);
     };
@@ -106,9 +103,7 @@ pub(crate) async fn api(
 }
 
 /// A connection that can be used, or a pause where there are too many.
-async fn usable(
-    accepted: std::io::Result<(TcpStream, SocketAddr)>,
-) -> Option<(TcpStream, IpAddr)> {
+async fn usable(accepted: std::io::Result<(TcpStream, SocketAddr)>) -> Option<(TcpStream, IpAddr)> {
     match accepted {
         Ok((stream, remote)) => {
             // Without it, the second piece of a stream waits 40 ms for the other side's delayed

@@ -15,8 +15,7 @@ pub(crate) fn start(settings: &LogSettings) {
         "warn,sluice={level},sluice_api={level},sluice_gateway={level},\
          sluice_providers={level},sluice_storage={level}"
     ));
-    let logs =
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match settings.format {
         LogFormat::Human => {
             let colours = std::io::stderr().is_terminal();

@@ -35,7 +35,9 @@ enum StartError {
     Storage(#[from] StorageError),
     #[error(transparent)]
     Admin(#[from] AdminError),
-    #[error("cannot listen on {address}: {error}; is another server running there? Set `{setting}`")]
+    #[error(
+        "cannot listen on {address}: {error}; is another server running there? Set `{setting}`"
+    )]
     Listen { address: std::net::SocketAddr, error: io::Error, setting: &'static str },
     #[error("{0}")]
     Tls(String),
@@ -114,8 +116,12 @@ async fn serve(settings: Settings, out: &mut dyn Write) -> Result<(), StartError
     if let Some(listener) = metrics_bound {
         tokio::spawn(listen::metrics(listener, gateway.clone()));
     }
-    let ingesting =
-        tokio::spawn(background::ingest(ingester, journal.clone(), gateway.clone(), stopped.clone()));
+    let ingesting = tokio::spawn(background::ingest(
+        ingester,
+        journal.clone(),
+        gateway.clone(),
+        stopped.clone(),
+    ));
     tokio::spawn(background::sync(journal.clone()));
     tokio::spawn(background::housekeeping(store.clone(), clock.clone()));
     tokio::spawn(background::reload(background::Reload {
