@@ -97,6 +97,7 @@ struct Served {
 impl Meter {
     /// Begins to meter an admitted request.
     pub fn new(accounting: Arc<Accounting>, admitted: Admitted) -> Self {
+        accounting.metrics.admitted.inc();
         accounting.metrics.in_flight.inc();
         let audit_id = admitted.policy.audit.then(|| fresh_id("aud_", admitted.context.arrived_at));
         Self(Some(Box::new(Running {

@@ -23,6 +23,8 @@ pub struct Metrics {
     duration: Family<ModelLabels, Histogram>,
     time_to_first_token: Family<ModelLabels, Histogram>,
     attempts: Family<AttemptLabels, Counter>,
+    /// Requests that were admitted.
+    pub admitted: Counter,
     /// Requests under way.
     pub in_flight: Gauge,
     /// Journal entries that wait for the database.
@@ -81,6 +83,7 @@ impl Default for Metrics {
             duration: Family::new_with_constructor(|| Histogram::new(DURATIONS)),
             time_to_first_token: Family::new_with_constructor(|| Histogram::new(DURATIONS)),
             attempts: Family::default(),
+            admitted: Counter::default(),
             in_flight: Gauge::default(),
             journal_backlog_bytes: Gauge::default(),
             registry: Registry::default(),
@@ -111,6 +114,11 @@ impl Default for Metrics {
             "provider_attempts",
             "Calls of providers, by result",
             metrics.attempts.clone(),
+        );
+        registry.register(
+            "admitted_requests",
+            "Requests that every limit let through",
+            metrics.admitted.clone(),
         );
         registry.register("requests_in_flight", "Requests under way", metrics.in_flight.clone());
         registry.register(

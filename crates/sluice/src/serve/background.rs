@@ -36,6 +36,7 @@ pub(crate) async fn ingest(
     gateway: Arc<Gateway>,
     stopped: watch::Receiver<bool>,
 ) {
+    let mut admitted = 0;
     loop {
         let began = Instant::now();
         let done = ingester.run_once().await;
@@ -44,10 +45,12 @@ pub(crate) async fn ingest(
         let backlog = i64::try_from(ingester.backlog_bytes()).unwrap_or(i64::MAX);
         metrics.journal_backlog_bytes.set(backlog);
         let stopping = *stopped.borrow();
+        let before = std::mem::replace(&mut admitted, metrics.admitted.get());
+        let busy = metrics.in_flight.get() > 0 || admitted != before;
         match done {
             Ok(0) if stopping && metrics.in_flight.get() == 0 => return,
             Ok(0) => sleep(INGEST_PAUSE).await,
-            Ok(_) if metrics.in_flight.get() > 0 => {
+            Ok(_) if busy => {
                 let pause = if backlog < LARGE_BACKLOG {
                     INGEST_PAUSE_UNDER_LOAD
                 } else {
