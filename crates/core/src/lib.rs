@@ -14,6 +14,7 @@
 //! | usage | tokens of one request in disjoint classes | [`usage::Usage`] |
 //! | attempt | one call of a provider for a request | `sluice-gateway` |
 //! | outcome | how a request ended | [`outcome::Outcome`] |
+//! | filter record | what the filter did with a request, without content | [`filtering::FilterRecord`] |
 //! | level | how strictly a request is filtered | [`level::SecurityLevel`] |
 //! | region | where a request may be processed | [`region::Region`] |
 //! | retention | what may be written down about a request | [`policy::Retention`] |
@@ -22,6 +23,7 @@ pub mod answer;
 pub mod chat;
 pub mod clock;
 pub mod event;
+pub mod filtering;
 pub mod ids;
 pub mod json;
 pub mod key;

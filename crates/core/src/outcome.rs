@@ -12,6 +12,8 @@ pub enum Outcome {
     Cancelled,
     /// The provider refused the request for what it is.
     Rejected,
+    /// The filter refused the request, or stopped its answer.
+    Blocked,
     /// The provider failed, or broke off.
     UpstreamError,
     /// The provider was too slow.
@@ -22,10 +24,11 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Completed,
         Self::Cancelled,
         Self::Rejected,
+        Self::Blocked,
         Self::UpstreamError,
         Self::UpstreamTimeout,
         Self::InternalError,
@@ -42,6 +45,7 @@ impl Outcome {
             Self::Completed => "completed",
             Self::Cancelled => "cancelled",
             Self::Rejected => "rejected",
+            Self::Blocked => "blocked",
             Self::UpstreamError => "upstream_error",
             Self::UpstreamTimeout => "upstream_timeout",
             Self::InternalError => "internal_error",

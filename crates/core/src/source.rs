@@ -1,6 +1,6 @@
 //! The bytes of a request, kept beside its typed view.
 //!
-//! What Sluice changes on the way (the model's name, a lowered bound, later a redacted span) is
+//! What Sluice changes on the way (the model's name, a lowered bound, a redacted value) is
 //! written over a copy of the original members; every member that nobody touched leaves exactly
 //! as it came.
 
@@ -8,7 +8,8 @@ use std::fmt;
 
 use bytestring::ByteString;
 
-use crate::json::RawJson;
+use crate::chat::ChatRequest;
+use crate::json::{RawJson, write_escaped};
 
 /// The client dialect that a request was written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +27,25 @@ pub struct Source {
     pub members: Vec<SourceMember>,
     /// Length of the whole body in bytes.
     pub body_bytes: usize,
+    /// Reads a body of this dialect; `None` where it is none. The dialect's own parser, so that what
+    /// is made of edited members is what a caller could have sent.
+    pub reader: fn(ByteString) -> Option<ChatRequest>,
+}
+
+impl Source {
+    /// The request with `members` in place of its own, read anew: its typed view and its bytes say
+    /// the same. `None` where that is no request any more.
+    pub fn with_members(&self, members: &[SourceMember]) -> Option<ChatRequest> {
+        let mut body = Vec::with_capacity(self.body_bytes + 256);
+        for member in members {
+            body.push(if body.is_empty() { b'{' } else { b',' });
+            write_escaped(&member.name, &mut body);
+            body.push(b':');
+            body.extend_from_slice(member.value.as_str().as_bytes());
+        }
+        body.push(b'}');
+        (self.reader)(ByteString::try_from(body).ok()?)
+    }
 }
 
 /// One top-level member of a request body, as received.
@@ -35,6 +55,12 @@ pub struct SourceMember {
     pub name: ByteString,
     /// The member's value.
     pub value: RawJson,
+}
+
+impl fmt::Debug for SourceMember {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SourceMember({} bytes)", self.value.as_str().len())
+    }
 }
 
 impl fmt::Debug for Source {

@@ -86,7 +86,12 @@ pub(crate) fn chat(body: Value) -> ChatRequest {
             .is_some_and(|options| options["include_usage"] == json!(true)),
         options: RequestOptions::default(),
         extra: members(body),
-        source: Source { dialect: Dialect::OpenAiChat, members: Vec::new(), body_bytes: 0 },
+        source: Source {
+            dialect: Dialect::OpenAiChat,
+            members: Vec::new(),
+            body_bytes: 0,
+            reader: |_| None,
+        },
     }
 }
 

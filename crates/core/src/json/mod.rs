@@ -4,6 +4,7 @@
 //! all), so that passing them on to a provider of the same dialect is a copy, and untouched text
 //! keeps its exact bytes, which is what keeps providers' prompt caches warm.
 
+mod escape;
 pub mod scan;
 mod string;
 mod value;
@@ -16,6 +17,8 @@ use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
+
+pub use self::escape::{end_of_literal, places_in_literal, unescape};
 
 /// Any JSON value, as the text that was received. Whoever makes one vouches that it is valid JSON.
 ///

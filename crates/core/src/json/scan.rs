@@ -141,6 +141,21 @@ impl<'a, T: Scan<'a>> Scan<'a> for (T, Raw<'a>) {
     }
 }
 
+/// An object's members as they stand: each name as its literal, and each value.
+#[derive(Debug, Default)]
+pub struct Entries<'a>(pub Vec<(Raw<'a>, Raw<'a>)>);
+
+impl<'a> Scan<'a> for Entries<'a> {
+    fn scan(cursor: &mut Cursor<'a>) -> Result<Self, ScanError> {
+        let mut entries = Vec::new();
+        cursor.members(|cursor, name| {
+            entries.push((name, Raw::scan(cursor)?));
+            Ok(())
+        })?;
+        Ok(Self(entries))
+    }
+}
+
 /// A place in a JSON text, between two of its tokens.
 pub struct Cursor<'a> {
     text: &'a str,
@@ -151,7 +166,15 @@ impl<'a> Cursor<'a> {
     /// Reads an object. `member` is called with each name and reads the value.
     pub fn object(
         &mut self,
-        mut member: impl FnMut(&mut Self, Str<'a>) -> Result<(), ScanError>,
+        member: impl FnMut(&mut Self, Str<'a>) -> Result<(), ScanError>,
+    ) -> Result<(), ScanError> {
+        self.members(member)
+    }
+
+    /// Reads an object, its names as `N`.
+    fn members<N: Scan<'a>>(
+        &mut self,
+        mut member: impl FnMut(&mut Self, N) -> Result<(), ScanError>,
     ) -> Result<(), ScanError> {
         if self.peek() != Some(b'{') {
             return Err(self.unexpected("an object"));
@@ -161,7 +184,10 @@ impl<'a> Cursor<'a> {
             return Ok(());
         }
         loop {
-            let name = Str::scan(self)?;
+            if self.peek() != Some(b'"') {
+                return Err(self.unexpected("a string"));
+            }
+            let name = N::scan(self)?;
             if !self.takes(b':') {
                 return Err(self.error(ScanProblem::Syntax, self.at));
             }
@@ -200,6 +226,11 @@ impl<'a> Cursor<'a> {
         // A name may be as long as the body.
         let name = name.chars().take(64).collect();
         self.error(ScanProblem::Duplicate(name), self.at - 1)
+    }
+
+    /// Moves behind white space; whether nothing comes after it.
+    pub fn is_at_end(&mut self) -> bool {
+        self.peek().is_none()
     }
 
     /// Moves behind white space; the byte that is there.

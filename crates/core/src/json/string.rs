@@ -25,7 +25,7 @@ pub(super) fn end_of_string(bytes: &[u8], mut at: usize) -> Option<usize> {
         }
         at += first;
     }
-    let mut escapes = Escapes { first_is_escaped: false };
+    let mut escapes = Escapes::default();
     while let Some(block) = bytes.get(at..)?.first_chunk::<64>() {
         let masks = Masks::of(block);
         let escaped = escapes.next(masks.backslashes);
@@ -79,7 +79,8 @@ fn end_of_escape(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Which characters of a string are escaped, block after block.
-struct Escapes {
+#[derive(Default)]
+pub(super) struct Escapes {
     /// Whether the last block ended with a backslash that escapes this block's first byte.
     first_is_escaped: bool,
 }
@@ -87,7 +88,8 @@ struct Escapes {
 impl Escapes {
     /// The escaped characters of the next block, whose backslashes are `backslashes`: those after
     /// an odd number of backslashes.
-    fn next(&mut self, backslashes: u64) -> u64 {
+    #[inline]
+    pub(super) fn next(&mut self, backslashes: u64) -> u64 {
         const ODD_BITS: u64 = 0xAAAA_AAAA_AAAA_AAAA;
         let first = u64::from(self.first_is_escaped);
         // A backslash that is itself escaped begins nothing.

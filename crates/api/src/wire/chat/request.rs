@@ -57,11 +57,16 @@ const EFFORTS: &str = "one of \"none\", \"minimal\", \"low\", \"medium\", \"high
 pub fn parse(body: Bytes) -> Result<ChatRequest, ApiError> {
     let body = ByteString::try_from(body)
         .map_err(|_| ApiError::InvalidJson { problem: "it is not valid UTF-8".to_owned() })?;
+    read(body)
+}
+
+fn read(body: ByteString) -> Result<ChatRequest, ApiError> {
     let top: Top<'_> = scan::read(&body).map_err(|error| diagnose(&body, &error))?;
     let source = Source {
         dialect: Dialect::OpenAiChat,
         members: top.members(&body),
         body_bytes: body.len(),
+        reader: |body| read(body).ok(),
     };
     chat(&top, &body, source)
 }

@@ -45,7 +45,7 @@ fn source(body: &str) -> Source {
             value: RawJson::trusted(value.get().into()),
         })
         .collect();
-    Source { dialect: Dialect::OpenAiChat, members, body_bytes: body.len() }
+    Source { dialect: Dialect::OpenAiChat, members, body_bytes: body.len(), reader: |_| None }
 }
 
 fn target(model: &str, quirks: Quirks) -> Target {

@@ -1,0 +1,262 @@
+//! What the inside of a string literal stands for, and where in the literal a part of that stands.
+//!
+//! Prompts are long strings with a `\n` or `\"` every other line. serde_json decodes them too, but
+//! into a string of its own each time, and stops at surrogates without a pair.
+
+use memchr::memchr;
+use wide::u8x16;
+
+use super::string::{Escapes, end_of_string};
+
+/// The index after the closing quote of the string literal whose opening quote is at `at`. `None` if
+/// there is none, or it is not one.
+pub fn end_of_literal(text: &str, at: usize) -> Option<usize> {
+    (text.as_bytes().get(at)? == &b'"').then(|| end_of_string(text.as_bytes(), at + 1))?
+}
+
+/// Appends the text that `inside`, the inside of a valid string literal, stands for. A surrogate
+/// without its pair (which JSON allows and UTF-8 cannot hold) becomes U+FFFD. What is appended is
+/// UTF-8, and never longer than `inside`.
+pub fn unescape(inside: &str, out: &mut Vec<u8>) {
+    let source = inside.as_bytes();
+    let mut target = Target { to: out.len(), out };
+    // Whole blocks are copied, of which only the part before an escape counts.
+    target.out.resize(target.to + source.len() + BLOCK, 0);
+    let mut escapes = Escapes::default();
+    let mut block_at = 0;
+    let mut done = 0;
+    while let Some(block) = source.get(block_at..).and_then(<[u8]>::first_chunk::<BLOCK>) {
+        let backslashes = backslashes(block);
+        let mut starts = backslashes & !escapes.next(backslashes);
+        while starts != 0 {
+            let start = block_at + starts.trailing_zeros() as usize;
+            starts &= starts - 1;
+            // The second half of a pair of surrogates went with the first.
+            if start >= done {
+                target.copy(source, done, start);
+                done = start + target.escape(inside, start);
+            }
+        }
+        block_at += BLOCK;
+        if done < block_at {
+            target.copy(source, done, block_at);
+            done = block_at;
+        }
+    }
+    while let Some(byte) = source.get(done) {
+        if *byte == b'\\' {
+            done += target.escape(inside, done);
+        } else {
+            target.out[target.to] = *byte;
+            target.to += 1;
+            done += 1;
+        }
+    }
+    let end = target.to;
+    out.truncate(end);
+}
+
+/// How many bytes are looked at together.
+const BLOCK: usize = 64;
+
+/// What is written: there is always room for what is left of the source, and a block more.
+struct Target<'o> {
+    out: &'o mut Vec<u8>,
+    to: usize,
+}
+
+impl Target<'_> {
+    /// Copies up to a block of the source. Copies of a fixed length are a few instructions.
+    #[inline]
+    fn copy(&mut self, source: &[u8], from: usize, end: usize) {
+        let length = end - from;
+        let target = &mut self.out[self.to..self.to + BLOCK];
+        self.to += length;
+        let Some(block) = source.get(from..).and_then(<[u8]>::first_chunk::<BLOCK>) else {
+            target[..length].copy_from_slice(&source[from..end]);
+            return;
+        };
+        target[..16].copy_from_slice(&block[..16]);
+        if length > 16 {
+            target[16..32].copy_from_slice(&block[16..32]);
+        }
+        if length > 32 {
+            target[32..].copy_from_slice(&block[32..]);
+        }
+    }
+
+    /// Writes what the escape at `at` stands for; the escape's length.
+    #[inline]
+    fn escape(&mut self, inside: &str, at: usize) -> usize {
+        let (taken, char) = escape(inside, at);
+        if char.is_ascii() {
+            self.out[self.to] = char as u8;
+            self.to += 1;
+        } else {
+            let mut buffer = [0; 4];
+            let encoded = char.encode_utf8(&mut buffer).as_bytes();
+            self.out[self.to..self.to + encoded.len()].copy_from_slice(encoded);
+            self.to += encoded.len();
+        }
+        taken
+    }
+}
+
+/// Where in `inside`, the inside of a valid string literal, the characters stand that begin at
+/// `places` of the decoded text. The places are in order, on boundaries of characters.
+pub fn places_in_literal(inside: &str, places: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut at = 0;
+    let mut decoded = 0;
+    let next_escape = |from: usize| {
+        let rest = inside.as_bytes().get(from..).unwrap_or_default();
+        memchr(b'\\', rest).map_or(inside.len(), |n| from + n)
+    };
+    let mut escape_at = next_escape(0);
+    let find = |place: usize| {
+        loop {
+            let plain = escape_at - at;
+            if place <= decoded + plain || escape_at == inside.len() {
+                return (at + place.saturating_sub(decoded)).min(inside.len());
+            }
+            let (taken, char) = escape(inside, escape_at);
+            at = escape_at + taken;
+            decoded += plain + char.len_utf8();
+            escape_at = next_escape(at);
+        }
+    };
+    places.map(find).collect()
+}
+
+/// The escape at `at`: its length, and the character that it stands for.
+#[inline]
+fn escape(inside: &str, at: usize) -> (usize, char) {
+    match inside.as_bytes().get(at + 1) {
+        Some(b'u') => unicode_escape(inside.as_bytes(), at),
+        Some(other) if other.is_ascii() => (2, char::from(SIMPLE[usize::from(*other)])),
+        // Not in a valid literal.
+        _ => (1, '\\'),
+    }
+}
+
+/// What a character stands for behind a backslash. A table: which one comes next is anybody's guess.
+const SIMPLE: [u8; 128] = {
+    let mut table = [0; 128];
+    let mut byte = 0;
+    while byte < table.len() {
+        table[byte] = match byte as u8 {
+            b'n' => b'\n',
+            b't' => b'\t',
+            b'r' => b'\r',
+            b'b' => 0x08,
+            b'f' => 0x0c,
+            other => other,
+        };
+        byte += 1;
+    }
+    table
+};
+
+fn unicode_escape(bytes: &[u8], at: usize) -> (usize, char) {
+    let unit = |at: usize| {
+        let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let Some(first) = unit(at) else { return (2, 'u') };
+    let second = unit(at + 6).filter(|second| (0xDC00..0xE000).contains(second));
+    match (first, second) {
+        (0xD800..0xDC00, Some(second)) => {
+            let pair = char::decode_utf16([first, second]).next().and_then(Result::ok);
+            (12, pair.unwrap_or(char::REPLACEMENT_CHARACTER))
+        }
+        _ => (6, char::from_u32(u32::from(first)).unwrap_or(char::REPLACEMENT_CHARACTER)),
+    }
+}
+
+/// The backslashes of a block, a bit each.
+#[inline]
+fn backslashes(block: &[u8; BLOCK]) -> u64 {
+    let (quarters, _) = block.as_chunks::<16>();
+    let bits = |(i, quarter): (usize, &[u8; 16])| {
+        let found = u8x16::new(*quarter).simd_eq(u8x16::splat(b'\\'));
+        u64::from(found.to_bitmask()) << (16 * i)
+    };
+    quarters.iter().enumerate().map(bits).fold(0, |all, bits| all | bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::JsonText;
+    use super::*;
+
+    fn decoded(inside: &str) -> String {
+        let mut out = b"before".to_vec();
+        unescape(inside, &mut out);
+        String::from_utf8(out.split_off(6)).unwrap()
+    }
+
+    fn check(inside: &str) {
+        let literal = JsonText::trusted_literal(format!("\"{inside}\"").into());
+        let text = decoded(inside);
+        assert_eq!(text, literal.decode(), "{inside}");
+        let places: Vec<usize> =
+            text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+        let found = places_in_literal(inside, places.iter().copied());
+        assert_eq!((found[0], found[found.len() - 1]), (0, inside.len()), "{inside}");
+        for (place, raw) in places.windows(2).zip(found.windows(2)) {
+            assert_eq!(decoded(&inside[raw[0]..raw[1]]), text[place[0]..place[1]], "{inside}");
+        }
+    }
+
+    #[test]
+    fn escapes_are_decoded_wherever_they_stand() {
+        for escape in [
+            "",
+            r"\n",
+            r#"\""#,
+            r"\\",
+            r"\/",
+            r"\b\f\t\r",
+            r"\u00e9",
+            r"\ud83d\ude80",
+            r"\u0000",
+            "é🚀",
+        ] {
+            for before in (0..36).chain(60..68).chain(124..132) {
+                let before = "x".repeat(before);
+                check(&format!("{before}{escape}"));
+                check(&format!("{before}{escape}{escape}after"));
+                check(&format!(
+                    "{before}{escape}é and {}",
+                    "a tail of more than a block ".repeat(3)
+                ));
+            }
+        }
+    }
+
+    #[test]
+    fn surrogates_without_a_pair_are_replaced() {
+        assert_eq!(decoded(r"\ud800x\udc00\ud83d\u0041"), "\u{FFFD}x\u{FFFD}\u{FFFD}A");
+        check(r"\ud800x\udc00");
+    }
+
+    #[test]
+    fn what_is_no_literal_does_no_harm() {
+        for inside in ["\\", "\\u", "\\u12", "\\é", "\\u123é", "x\\ud800\\u12"] {
+            decoded(inside);
+            places_in_literal(inside, 0..20);
+        }
+        assert_eq!(end_of_literal(r#"x"a\"b"c"#, 1), Some(7));
+        assert_eq!(end_of_literal("x", 0), None);
+        assert_eq!(end_of_literal("x", 1), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_literal_decodes_as_in_serde_json(text in "(.|[\n\"\\\\]){0,80}") {
+            let literal = serde_json::to_string(&text).unwrap();
+            check(&literal[1..literal.len() - 1]);
+        }
+    }
+}
