@@ -1,0 +1,102 @@
+//! IPv4 addresses among version numbers, section numbers and object identifiers.
+
+use std::net::Ipv4Addr;
+
+use crate::detectors::personal::context::{self, NETWORK, VERSION, byte, byte_before};
+
+/// How far before an address a word may stand that says what it is.
+const REACH: usize = 28;
+/// Versions and sections rarely have a number above this, four numbers of an address hardly ever
+/// are all below it.
+const SMALL: u8 = 40;
+
+/// The end of the dotted numbers at `at`, and the address that they are.
+pub(super) fn read(bytes: &[u8], at: usize) -> (usize, Option<Ipv4Addr>) {
+    let mut octets = [0; 4];
+    let mut valid = true;
+    let mut count = 0;
+    let mut end = at;
+    loop {
+        let digits = bytes[end..].iter().take(5).take_while(|b| b.is_ascii_digit()).count();
+        let text = &bytes[end..end + digits];
+        let value = text.iter().take(3).fold(0_u32, |n, d| n * 10 + u32::from(d - b'0'));
+        valid &= (1..=3).contains(&digits) && value <= 255 && (digits == 1 || text[0] != b'0');
+        if let Some(octet) = octets.get_mut(count) {
+            *octet = u8::try_from(value).unwrap_or(0);
+        }
+        count += 1;
+        end += digits;
+        let more = byte(bytes, end) == b'.' && byte(bytes, end + 1).is_ascii_digit();
+        // More than four numbers: an object identifier. Its length is bounded to be read once.
+        if !more || count == 16 || digits == 0 {
+            break;
+        }
+        end += 1;
+    }
+    let address = (valid && count == 4).then(|| Ipv4Addr::from(octets));
+    (end, address)
+}
+
+/// Whether the address from `start` to `end` is one, by what stands around it. `listed` says that
+/// another one stands directly before.
+pub(super) fn stands_alone(
+    bytes: &[u8],
+    start: usize,
+    end: usize,
+    address: Ipv4Addr,
+    listed: bool,
+) -> bool {
+    if !context::starts_word(bytes, start) || !context::ends_word(bytes, end) {
+        return false;
+    }
+    let next = byte(bytes, end + 1);
+    let open = match byte(bytes, end) {
+        // `1.2.3.4-beta`, `1.2.3.4.tar.gz`, `1.2.3.4+build`.
+        b'-' | b'+' => !next.is_ascii_alphabetic(),
+        b'.' => !next.is_ascii_alphanumeric() && next != b'*',
+        _ => true,
+    };
+    let small = address.octets().iter().all(|octet| *octet <= SMALL);
+    let before = byte_before(bytes, start);
+    let two = start.checked_sub(2).map_or(0, |i| bytes[i]);
+    let closed = match before {
+        b'.' | b'\\' | b'~' | b'^' | b'#' => true,
+        b'-' => two.is_ascii_alphanumeric() && !two.is_ascii_digit() || small,
+        b'/' | b'@' => two != b'/' && (two.is_ascii_alphanumeric() && small),
+        // `==1.2.3.4`, `>=1.2.3.4`, `v=1.2.3.4`.
+        b'=' => matches!(two, b'=' | b'>' | b'<' | b'~' | b'!') && small,
+        _ => false,
+    };
+    if !open || closed {
+        return false;
+    }
+    if in_drawing(bytes, start, end) {
+        return false;
+    }
+    // The port and the prefix length, which stand outside.
+    let addressed = matches!(byte(bytes, end), b':' | b'/') && next.is_ascii_digit();
+    let words = context::before(bytes, start, REACH);
+    if small {
+        return (addressed || listed || words.is(NETWORK)) && !words.is(VERSION);
+    }
+    addressed || !words.is(VERSION)
+}
+
+/// Whether the numbers are some of a drawing's path: `2.83-2.12 3.51.98.32 2.03.5`.
+fn in_drawing(bytes: &[u8], start: usize, end: usize) -> bool {
+    let figure = |token: &mut dyn Iterator<Item = &u8>| {
+        let mut dots = 0;
+        let mut digits = 0;
+        for byte in token.take(8).take_while(|byte| **byte != b' ') {
+            match byte {
+                b'0'..=b'9' => digits += 1,
+                b'.' => dots += 1,
+                b'-' => {}
+                _ => return false,
+            }
+        }
+        dots > 0 && digits > 0
+    };
+    let spaced = byte_before(bytes, start) == b' ' && byte(bytes, end) == b' ';
+    spaced && figure(&mut bytes[..start - 1].iter().rev()) && figure(&mut bytes[end + 1..].iter())
+}

@@ -1,0 +1,116 @@
+//! Examples of labelled values and of the words without them.
+
+use super::super::scan::scan;
+use crate::kind::{Kind, Kinds};
+
+fn check(text: &str, expected: Option<(Kind, &str)>) {
+    let kinds = Kinds::of(&[Kind::BirthDate, Kind::Licence, Kind::MedicalId, Kind::PostalCode]);
+    let findings = scan(text, kinds);
+    let found: Vec<_> = findings.iter().map(|f| (f.kind, &text[f.range()])).collect();
+    assert_eq!(found, expected.into_iter().collect::<Vec<_>>(), "{text}");
+}
+
+#[test]
+fn dates_of_birth() {
+    for (text, value) in [
+        ("{ dob: \"1993-11-12\", address: 1 }", "1993-11-12"),
+        ("She was born on 5/10/1963", "5/10/1963"),
+        ("tell me your date of birth. It's 3/23/1940", "3/23/1940"),
+        ("date_of_birth=1963-05-10T00:00:00Z", "1963-05-10"),
+        ("\"birthDate\": \"19630510\"", "19630510"),
+        ("DOB: May 10, 1963", "May 10, 1963"),
+        ("born in Berlin on the 3rd of May 1970.", "3rd of May 1970"),
+        ("Geburtsdatum: 10. Mai 1963", "10. Mai 1963"),
+        ("geboren am 10.05.1963 in Köln", "10.05.1963"),
+        ("né le x, date de naissance : 10 février 1963", "10 février 1963"),
+        ("Fecha de nacimiento: 10 de mayo de 1963", "10 de mayo de 1963"),
+        ("nata, data di nascita 10/05/1963", "10/05/1963"),
+        ("D.O.B. 10-May-63", "10-May-63"),
+        ("DOB\\n10/05/1963\\n", "10/05/1963"),
+        ("<dob>1963/05/10</dob>", "1963/05/10"),
+        ("1963-05-10 (date of birth)", "1963-05-10"),
+        ("my birthday is March 3, 1980", "March 3, 1980"),
+    ] {
+        check(text, Some((Kind::BirthDate, value)));
+    }
+    for text in
+        ["born2code since 2015", "dob = models.DateField(null=True)", "a born leader of 1963"]
+    {
+        check(text, None);
+    }
+}
+
+#[test]
+fn licences_and_passports() {
+    for (text, value) in [
+        ("My driver's license number is 425700624", "425700624"),
+        ("My driver's license number is U62928788557186", "U62928788557186"),
+        ("driving licence: MORGA657054SM9IJ", "MORGA657054SM9IJ"),
+        ("\"drivers_license\": \"D123-4567-8901\"", "D123-4567-8901"),
+        ("driverLicenseNumber = 'A1253258'", "A1253258"),
+        ("Passport No. C01X00T47", "C01X00T47"),
+        ("passport: 533380006 issued", "533380006"),
+        ("Führerschein-Nr. B072RRE2I55", "B072RRE2I55"),
+        ("Reisepassnummer C01X00T47", "C01X00T47"),
+        ("DL# D1234568", "D1234568"),
+    ] {
+        check(text, Some((Kind::Licence, value)));
+    }
+    for text in [
+        "license: MIT",
+        "SPDX-License-Identifier: Apache-2.0",
+        "license key ABCD-12345678",
+        "licensed under the License, Version 2.0 (2004)",
+        "\"passport\": \"^0.6.0\", passport.use(x)",
+        "the driver license is BSD-3-Clause",
+        "Copyright 2019 driver license",
+    ] {
+        check(text, None);
+    }
+}
+
+#[test]
+fn numbers_of_the_health_system() {
+    for (text, value) in [
+        ("MRN: 00123456", "00123456"),
+        ("medical record number 4839201", "4839201"),
+        ("patient id: P-4839201", "P-4839201"),
+        ("NHS number 943 476 5919", "943 476 5919"),
+        ("\"patientId\": \"83920114\"", "83920114"),
+        ("health insurance number is A123456780", "A123456780"),
+        ("Medicare number 1EG4-TE5-MK73", "1EG4-TE5-MK73"),
+        ("insurance policy number HX-8839201", "HX-8839201"),
+        ("Versichertennummer: A123456780", "A123456780"),
+        ("member id W123456789", "W123456789"),
+    ] {
+        check(text, Some((Kind::MedicalId, value)));
+    }
+    for text in [
+        "the patient waited 12345678 ms",
+        "health check /healthz returned 20000 times",
+        "member 123456 of the struct",
+        "team_member_id: u64",
+        "insurance costs 12000 a year",
+    ] {
+        check(text, None);
+    }
+}
+
+#[test]
+fn postal_codes() {
+    for (text, value) in [
+        ("zip: 94103", "94103"),
+        ("ZIP code 94103-1234", "94103-1234"),
+        ("postcode SW1A 1AA", "SW1A 1AA"),
+        ("\"postal_code\": \"K1A 0B1\"", "K1A 0B1"),
+        ("PLZ 80331", "80331"),
+        ("zipCode=94103", "94103"),
+    ] {
+        check(text, Some((Kind::PostalCode, value)));
+    }
+    for text in
+        ["zip file 12345 bytes", "a.zip(b) 12345", "gzip 12345", "for x in zip(a, range(12345))"]
+    {
+        check(text, None);
+    }
+}

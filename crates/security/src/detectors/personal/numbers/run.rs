@@ -1,0 +1,218 @@
+//! Reads the groups of digits of one number-like stretch.
+//!
+//! A stretch is what a person would take for one number: groups of digits with one space, dash,
+//! dot, slash or bracket between them. It ends at everything else, so that it holds a few dozen
+//! bytes at most.
+
+/// The most groups that are read.
+const MOST_GROUPS: usize = 12;
+
+/// What stands between two groups of digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Separator {
+    /// One space, also a non-breaking or narrow one.
+    Space,
+    /// A hyphen or dash, also with spaces around it.
+    Dash,
+    /// A full stop.
+    Dot,
+    /// A slash, also with spaces around it.
+    Slash,
+    /// A closing bracket, with what follows it.
+    Close,
+    /// An opening bracket, with the space before it.
+    Open,
+    /// Nothing: the first group.
+    None,
+}
+
+/// Consecutive digits.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Group {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// What stands before it.
+    pub(super) before: Separator,
+    /// Whether it stands in brackets.
+    pub(super) bracketed: bool,
+}
+
+impl Group {
+    pub(super) fn len(&self) -> usize {
+        self.end - self.start
+    }
+}
+
+/// One number-like stretch.
+#[derive(Debug)]
+pub(super) struct Run<'a> {
+    pub(super) bytes: &'a [u8],
+    groups: [Group; MOST_GROUPS],
+    len: usize,
+    /// Where the stretch starts: its first digit, or the `+` or `(` before it.
+    pub(super) start: usize,
+    /// Whether a `+` stands before the first digit.
+    pub(super) plus: bool,
+}
+
+impl<'a> Run<'a> {
+    /// The stretch whose first digit is at `at`.
+    pub(super) fn read(bytes: &'a [u8], at: usize) -> Self {
+        let none = Group { start: at, end: at, before: Separator::None, bracketed: false };
+        let mut run = Self { bytes, groups: [none; MOST_GROUPS], len: 0, start: at, plus: false };
+        run.read_prefix(at);
+        let mut open = run.start < at && bytes[run.start..at].contains(&b'(');
+        let mut start = at;
+        let mut before = Separator::None;
+        loop {
+            let end = digits_end(bytes, start);
+            let bracketed = open && bytes.get(end) == Some(&b')');
+            run.groups[run.len] = Group { start, end, before, bracketed };
+            run.len += 1;
+            if run.len == MOST_GROUPS {
+                return run;
+            }
+            let Some((separator, next)) = separator(bytes, end, &mut open) else { return run };
+            (before, start) = (separator, next);
+        }
+    }
+
+    fn read_prefix(&mut self, at: usize) {
+        let back = |i: usize| at.checked_sub(i).map_or(0, |i| self.bytes[i]);
+        let (skip, plus) = match (back(3), back(2), back(1)) {
+            (_, b'+', b'(') | (_, b'(', b'+') => (2, true),
+            (b'(', b'+', b' ') => (3, true),
+            (_, b'+', b' ') if !back(3).is_ascii_alphanumeric() && back(3) != b' ' => (2, true),
+            (_, _, b'+') => (1, true),
+            (_, _, b'(') => (1, false),
+            _ => (0, false),
+        };
+        self.start = at - skip;
+        self.plus = plus;
+    }
+
+    pub(super) fn groups(&self) -> &[Group] {
+        &self.groups[..self.len]
+    }
+
+    /// Whether there may be more groups than were read.
+    pub(super) fn is_full(&self) -> bool {
+        self.len == MOST_GROUPS
+    }
+
+    /// Where the last group ends.
+    pub(super) fn end(&self) -> usize {
+        self.groups[self.len - 1].end
+    }
+
+    /// How many digits all groups have.
+    pub(super) fn digits(&self) -> usize {
+        self.groups().iter().map(Group::len).sum()
+    }
+
+    /// The bytes of a group.
+    pub(super) fn text(&self, group: usize) -> &'a [u8] {
+        &self.bytes[self.groups[group].start..self.groups[group].end]
+    }
+
+    /// Whether the groups from `from` to `to` (exclusive) have these lengths.
+    pub(super) fn shape(&self, from: usize, lengths: &[usize]) -> bool {
+        let Some(groups) = self.groups().get(from..from + lengths.len()) else { return false };
+        groups.iter().zip(lengths).all(|(group, length)| group.len() == *length)
+    }
+
+    /// Whether everything between the groups from `from` to `to` (exclusive) is `separator`.
+    pub(super) fn joined_by(&self, from: usize, to: usize, separator: Separator) -> bool {
+        self.groups()[from + 1..to].iter().all(|group| group.before == separator)
+    }
+
+    /// Whether the groups behind `from` have these separators before them.
+    pub(super) fn joined(&self, from: usize, separators: &[Separator]) -> bool {
+        let groups = &self.groups()[from + 1..];
+        let mut pairs = groups.iter().zip(separators);
+        groups.len() >= separators.len() && pairs.all(|(group, other)| group.before == *other)
+    }
+
+    /// What follows group `last`: the separator before the next group, or `None` at the end.
+    pub(super) fn after(&self, last: usize) -> Separator {
+        self.groups().get(last + 1).map_or(Separator::None, |group| group.before)
+    }
+
+    /// Where a number that begins with group `first` starts: a bracket or `+` belongs to it.
+    pub(super) fn start_of(&self, first: usize) -> usize {
+        if first == 0 {
+            return self.start;
+        }
+        let group = self.groups[first];
+        if group.before == Separator::Open { group.start - 1 } else { group.start }
+    }
+}
+
+/// The digits of some groups, without what separates them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Digits {
+    digits: [u8; 24],
+    len: usize,
+}
+
+impl Digits {
+    /// The digits of the groups from `from` to `to` (exclusive); `None` if there are too many.
+    pub(super) fn of(run: &Run<'_>, from: usize, to: usize) -> Option<Self> {
+        let mut digits = Self { digits: [0; 24], len: 0 };
+        for group in &run.groups()[from..to] {
+            let text = &run.bytes[group.start..group.end];
+            let end = digits.len + text.len();
+            digits.digits.get_mut(digits.len..end)?.copy_from_slice(text);
+            digits.len = end;
+        }
+        Some(digits)
+    }
+
+    /// The digits, as ASCII.
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &self.digits[..self.len]
+    }
+}
+
+/// Where the digits that start at `start` end. A group of more than a few dozen digits is nothing,
+/// wherever its end may be, but its end is wanted as that is how far the stretch goes.
+fn digits_end(bytes: &[u8], start: usize) -> usize {
+    bytes[start..].iter().position(|b| !b.is_ascii_digit()).map_or(bytes.len(), |n| start + n)
+}
+
+/// The separator at `at` and where the digits behind it start.
+fn separator(bytes: &[u8], at: usize, open: &mut bool) -> Option<(Separator, usize)> {
+    let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let rest = &bytes[at..bytes.len().min(at + 6)];
+    let (separator, len) = match rest {
+        [b')', b' ' | b'-' | b'.' | b'/', next, ..] if *open && next.is_ascii_digit() => {
+            (Separator::Close, 2)
+        }
+        [b')', b' ', b'-', b' ', ..] if *open => (Separator::Close, 4),
+        [b')', ..] if *open => (Separator::Close, 1),
+        [b' ', b'-' | b'/', b' ', ..] => {
+            (if rest[1] == b'-' { Separator::Dash } else { Separator::Slash }, 3)
+        }
+        [b' ' | b'-' | b'/', b'(', ..] => (Separator::Open, 2),
+        [b'(', ..] => (Separator::Open, 1),
+        [b' ', ..] => (Separator::Space, 1),
+        [b'-', ..] => (Separator::Dash, 1),
+        [b'.', ..] => (Separator::Dot, 1),
+        [b'/', ..] => (Separator::Slash, 1),
+        // Non-breaking space; thin, narrow non-breaking and figure spaces; hyphens and dashes.
+        [0xC2, 0xA0, ..] => (Separator::Space, 2),
+        [0xE2, 0x80, 0x87 | 0x89 | 0xAF, ..] => (Separator::Space, 3),
+        [0xE2, 0x80, 0x90..=0x93, ..] => (Separator::Dash, 3),
+        _ => return None,
+    };
+    if !digit(at + len) {
+        return None;
+    }
+    match separator {
+        Separator::Close => *open = false,
+        Separator::Open if *open => return None,
+        Separator::Open => *open = true,
+        _ => {}
+    }
+    Some((separator, at + len))
+}

@@ -1,0 +1,256 @@
+//! Values that a name gives away: `DB_PASSWORD=…`, `apiKey: "…"`, "the password is …".
+//!
+//! A keyword is the hint. The name around it says what may follow ([`names`]), the grammar says
+//! where it stands ([`grammar`]), and the value itself decides whether it is one ([`judge`]).
+
+use super::grammar::{self, Join, Value};
+use super::judge::{self, Place, Verdict};
+use super::names::{self, Promise, Words};
+use super::vendors;
+use crate::finding::Finding;
+use crate::kind::Kind;
+
+/// How far a name reaches on either side of its keyword.
+const LONGEST_NAME: usize = 64;
+
+/// Where the name that goes on at `at` ends.
+#[inline]
+pub(super) fn end_of_name(bytes: &[u8], at: usize) -> usize {
+    let ahead = bytes.get(at..).unwrap_or_default().iter().take(LONGEST_NAME);
+    let end = at + ahead.take_while(|b| is_name(**b)).count();
+    // `password-` and `token--` end in what is no part of a name.
+    end - bytes[..end].iter().rev().take_while(|b| **b == b'-').count().min(end)
+}
+
+/// Where the name begins that holds `at`.
+pub(super) fn start_of_name(bytes: &[u8], at: usize, floor: usize) -> usize {
+    let floor = floor.max(at.saturating_sub(LONGEST_NAME));
+    let before = bytes[floor..at].iter().rev().take_while(|b| is_name(**b)).count();
+    let start = at - before;
+    // The letter of an escape belongs to the escape: `"…\npassword: …"`.
+    let is_escaped = start > 0
+        && start < at
+        && bytes[start - 1] == b'\\'
+        && matches!(bytes[start], b'n' | b't' | b'r');
+    start + usize::from(is_escaped)
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-') || byte >= 0x80
+}
+
+/// Whether what stands behind a name may join it to a value: most names in code fail here.
+#[inline]
+pub(super) fn may_have_value(bytes: &[u8], end: usize) -> bool {
+    let byte = |i: usize| bytes.get(end + i).copied().unwrap_or(0);
+    match byte(0) {
+        b'=' | b'"' | b'\'' | b'`' | b'\\' | b'?' | b'[' => true,
+        b':' => byte(1) != b':',
+        b'(' => matches!(byte(1), b'"' | b'\'' | b'`' | b'\\' | b'\n' | b' ') || byte(1) == b'(',
+        b',' => byte(1) == b' ' && matches!(byte(2), b'"' | b'\'' | b'\\'),
+        b'*' => byte(1) == b'*' && byte(2) == b':',
+        b'<' => bytes[end..].starts_with(b"</key>"),
+        b'>' => !matches!(byte(1), b'\n' | b' ' | b'(' | b'<' | b')' | b',' | b'{' | b';'),
+        b']' => byte(1) == b' ' || byte(1) == b'=',
+        b' ' | b'\t' => {
+            !matches!(byte(1), b'{' | b'}' | b'/' | b')' | b'&' | b'+' | b'*' | b',' | b';' | 0)
+        }
+        b'-' => byte(1) == b'>',
+        // `- name: DB_PASSWORD`, and `value: …` on the next line.
+        b'\n' => bytes[end..].trim_ascii_start().starts_with(b"value"),
+        _ => false,
+    }
+}
+
+/// Looks at the name `start..end` and pushes its value to `out`, if that is a secret. Returns how
+/// many bytes were looked at.
+pub(super) fn confirm(text: &str, start: usize, end: usize, out: &mut Vec<Finding>) -> usize {
+    let bytes = text.as_bytes();
+    let (start, end) = inside_boundaries(text, start, end);
+    let name = &text[start..end];
+    let cost = 48 + (end - start);
+    if let Some((start, end)) = second_argument(bytes, name, end) {
+        let words = Words::of(name);
+        let place = Place { text, start, words: &words, name };
+        let value = Value { start, end, join: Join::Call, quote: Some(b'"'), quoted_name: false };
+        push_if(&place, Promise::Password, value, out);
+        return cost + 160;
+    }
+    let Some(value) = grammar::value_of_name(bytes, end) else { return cost + 16 };
+    let cost = cost + 2 * (value.end - value.start);
+    if value.end - value.start < 4 {
+        return cost;
+    }
+    let words = Words::of(name);
+    let Some(mut promise) = names::promise(&words, word_before(text, start)) else {
+        return cost + 32;
+    };
+    if promise == Promise::Key && words.backwards().iter().any(|word| vendors::is_vendor(word)) {
+        promise = Promise::Secret;
+    }
+    let place = Place { text, start, words: &words, name };
+    match push_if(&place, promise, value, out) {
+        Verdict::Secret => 16,
+        Verdict::Shapeless => cost + 64,
+        Verdict::Denied => cost + 400,
+    }
+}
+
+fn push_if(place: &Place<'_>, promise: Promise, value: Value, out: &mut Vec<Finding>) -> Verdict {
+    let Some(mut value) = without_scheme(place.text, value) else { return Verdict::Shapeless };
+    // `"\"…\""`: quotes inside quotes.
+    if value.quote.is_some()
+        && let Some(inner) = place
+            .text
+            .get(value.start..value.end)
+            .and_then(|written| written.strip_prefix("\\\"")?.strip_suffix("\\\""))
+    {
+        value.start += 2;
+        value.end = value.start + inner.len();
+    }
+    let Some(written) = place.text.get(value.start..value.end) else { return Verdict::Shapeless };
+    let verdict = judge::judge(place, promise, &value, written);
+    if verdict != Verdict::Secret {
+        return verdict;
+    }
+    let kind = if promise == Promise::Password { Kind::Password } else { Kind::Secret };
+    out.push(Finding { start: value.start, end: value.end, kind, rule: "assignment" });
+    verdict
+}
+
+fn inside_boundaries(text: &str, start: usize, end: usize) -> (usize, usize) {
+    (text.ceil_char_boundary(start), text.floor_char_boundary(end).max(start))
+}
+
+/// The word before a name in prose: `api` of "api key".
+fn word_before(text: &str, start: usize) -> Option<&str> {
+    let bytes = text.as_bytes();
+    let end = start.checked_sub(1)?;
+    if bytes[end] != b' ' {
+        return None;
+    }
+    let before = bytes[..end].iter().rev().take(16).take_while(|b| b.is_ascii_alphanumeric());
+    let len = before.count();
+    (len > 0).then(|| &text[end - len..end])
+}
+
+/// The password in `auth=("user", "password")`, `BasicAuth("user", "password")`.
+fn second_argument(bytes: &[u8], name: &str, end: usize) -> Option<(usize, usize)> {
+    let tail = &name.as_bytes()[name.len().saturating_sub(12)..];
+    let is_pair =
+        [&b"auth"[..], b"credential", b"credentials", b"creds", b"login"].iter().any(|word| {
+            tail.len() >= word.len() && tail[tail.len() - word.len()..].eq_ignore_ascii_case(word)
+        });
+    if !is_pair {
+        return None;
+    }
+    let skip = |at: usize, skipped: &[u8]| {
+        let rest = bytes.get(at..).unwrap_or_default();
+        at + rest.iter().take(8).take_while(|b| skipped.contains(b)).count()
+    };
+    let at = skip(end, b" =(:[");
+    if !bytes[end..at].iter().any(|b| matches!(b, b'(' | b'[')) {
+        return None;
+    }
+    let (_, _, behind_user) = grammar::quoted(bytes, at)?;
+    let at = skip(behind_user, b", ");
+    if bytes.get(behind_user) != Some(&b',') {
+        return None;
+    }
+    grammar::quoted(bytes, at).map(|(start, end, _)| (start, end))
+}
+
+/// The value behind `Bearer `, `Basic ` and the like.
+fn without_scheme(text: &str, mut value: Value) -> Option<Value> {
+    const SCHEMES: &[&str] = &[
+        "bearer",
+        "basic",
+        "token",
+        "apikey",
+        "api-key",
+        "key",
+        "bot",
+        "digest",
+        "splunk",
+        "sso-key",
+        "genie-key",
+    ];
+    let bytes = text.as_bytes();
+    // Spring names the encoding before the password.
+    if bytes[value.start..].starts_with(b"{noop}") {
+        value.start = value.end.min(value.start + 6);
+    }
+    let stretch = &bytes[value.start..value.end.min(value.start + 12)];
+    let word = stretch.iter().take_while(|b| b.is_ascii_alphabetic() || **b == b'-').count();
+    let is_scheme =
+        SCHEMES.iter().any(|scheme| stretch[..word].eq_ignore_ascii_case(scheme.as_bytes()));
+    if !is_scheme || bytes.get(value.start + word) != Some(&b' ') {
+        return Some(value);
+    }
+    value.start += word + 1;
+    while bytes.get(value.start) == Some(&b' ') {
+        value.start += 1;
+    }
+    if value.quote.is_none() {
+        value.end = grammar::bare(bytes, value.start, Join::Space);
+    }
+    (value.start < value.end).then_some(value)
+}
+
+/// The same for a word of a language that does not set its words apart.
+pub(super) fn confirm_foreign(
+    text: &str,
+    start: usize,
+    end: usize,
+    out: &mut Vec<Finding>,
+) -> usize {
+    let Some(value) = grammar::value_of_foreign_name(text.as_bytes(), end) else { return 32 };
+    let words = Words::of("password");
+    let place = Place { text, start, words: &words, name: "password" };
+    push_if(&place, Promise::Password, value, out);
+    256
+}
+
+/// `IDENTIFIED BY 'password'`: what stands at `at`.
+pub(super) fn identified_by(text: &str, at: usize, out: &mut Vec<Finding>) -> usize {
+    let bytes = text.as_bytes();
+    let Some((start, end, _)) = grammar::quoted(bytes, at) else { return at };
+    let words = Words::of("PASSWORD");
+    let place = Place { text, start: at, words: &words, name: "IDENTIFIED" };
+    let value = Value { start, end, join: Join::Space, quote: Some(b'\''), quoted_name: false };
+    push_if(&place, Promise::Password, value, out);
+    end
+}
+
+/// The password in a call that takes it by its place: `login("user", "password")`. `end` is behind
+/// the opening parenthesis, `place` counts the arguments from 0. Returns up to where it has looked.
+pub(super) fn nth_argument(text: &str, end: usize, nth: usize, out: &mut Vec<Finding>) -> usize {
+    let bytes = text.as_bytes();
+    let limit = bytes.len().min(end + 240);
+    let mut at = end;
+    for argument in 0..=nth {
+        while at < limit && matches!(bytes[at], b' ' | b'\n' | b'\t' | b'\r') {
+            at += 1;
+        }
+        let quoted = grammar::quoted(bytes, at).filter(|(_, end, _)| *end < limit);
+        if argument == nth {
+            let Some((start, end, behind)) = quoted else { return at };
+            let words = Words::of("password");
+            let place = Place { text, start, words: &words, name: "password" };
+            let quote = Some(b'"');
+            let value = Value { start, end, join: Join::Call, quote, quoted_name: false };
+            push_if(&place, Promise::Password, value, out);
+            return behind;
+        }
+        let ends = |b: &u8| matches!(b, b',' | b')' | b'(' | b'\n');
+        at = quoted.map_or_else(
+            || at + bytes[at..limit.max(at)].iter().take_while(|b| !ends(b)).count(),
+            |(_, _, behind)| behind,
+        );
+        if bytes.get(at) != Some(&b',') {
+            return at;
+        }
+        at += 1;
+    }
+    at
+}

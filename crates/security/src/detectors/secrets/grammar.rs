@@ -1,0 +1,524 @@
+//! Where the value of a name stands: `name = "value"`, `name: value`, `"name", "value"`,
+//! `--name value`, `<name>value</name>`, "the name is value", in whatever language or format.
+//!
+//! Text is often itself inside a string, so `\"` is a quote and `\n` the end of a line.
+
+/// How far behind a name its value may begin.
+const GAP: usize = 128;
+/// The longest value.
+const LONGEST: usize = 2048;
+
+/// How a name and its value are joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Join {
+    /// `name=value` without spaces: environment files, flags, connection strings, queries.
+    Tight,
+    /// `name = value`.
+    Spaced,
+    /// `name: value`.
+    Colon,
+    /// `("name", "value")`.
+    Argument,
+    /// `name("value")`.
+    Call,
+    /// `<name>value</name>`.
+    Element,
+    /// `--name value`, `requirepass value`.
+    Space,
+    /// "the name is value".
+    Prose,
+}
+
+/// A value with the place where it stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Value {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) join: Join,
+    /// The quote around it.
+    pub(super) quote: Option<u8>,
+    /// Whether the name itself is quoted: `"name": …`.
+    pub(super) quoted_name: bool,
+}
+
+/// The value behind a word of a language that joins them without blanks: `密码是：…`, `パスワードは…`.
+pub(super) fn value_of_foreign_name(bytes: &[u8], end: usize) -> Option<Value> {
+    const PARTICLES: &[&str] = &["是", "为", "為", "は", "：", "는", "은", "이", "를", "を"];
+    let limit = bytes.len().min(end + GAP);
+    let mut reader = Reader { bytes, at: end, limit };
+    let mut particles = 0;
+    while PARTICLES.iter().any(|particle| reader.skip(particle.as_bytes())) || reader.skip_blanks()
+    {
+        particles += 1;
+    }
+    if matches!(reader.peek(), b':' | b'=' | b'"' | b'\'' | b'`') && reader.at == end {
+        return value_of_name(bytes, end);
+    }
+    if matches!(reader.peek(), b':' | b'=') {
+        reader.at += 1;
+        reader.skip_blanks();
+        particles += 1;
+    }
+    (particles > 0).then(|| value(&mut reader, Join::Prose, false)).flatten()
+}
+
+/// A place in the text.
+#[derive(Clone, Copy)]
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    limit: usize,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> u8 {
+        self.ahead(0)
+    }
+
+    fn ahead(&self, n: usize) -> u8 {
+        if self.at + n >= self.limit { 0 } else { self.bytes[self.at + n] }
+    }
+
+    fn skip(&mut self, text: &[u8]) -> bool {
+        let is_next = self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(text));
+        if is_next {
+            self.at += text.len();
+        }
+        is_next
+    }
+
+    /// Spaces and tabs, also as `\t`.
+    fn skip_blanks(&mut self) -> bool {
+        let start = self.at;
+        while matches!(self.peek(), b' ' | b'\t') || self.peek() == b'\\' && self.ahead(1) == b't' {
+            self.at += 1 + usize::from(self.peek() == b'\\');
+        }
+        self.at > start
+    }
+
+    /// Blanks and line breaks, also as `\n`.
+    fn skip_space(&mut self) {
+        loop {
+            match (self.peek(), self.ahead(1)) {
+                (b' ' | b'\t' | b'\n' | b'\r', _) => self.at += 1,
+                (b'\\', b't' | b'n' | b'r') => self.at += 2,
+                _ => return,
+            }
+        }
+    }
+
+    /// A quote, also as `\"`: which one, and how many backslashes stand before it.
+    fn quote(&mut self) -> Option<(u8, usize)> {
+        let slashes = (0..8).take_while(|n| self.ahead(*n) == b'\\').count();
+        let quote = self.ahead(slashes);
+        if !matches!(quote, b'"' | b'\'' | b'`') {
+            return None;
+        }
+        self.at += slashes + 1;
+        Some((quote, slashes))
+    }
+}
+
+/// The value of the name that ends at `end`.
+pub(super) fn value_of_name(bytes: &[u8], end: usize) -> Option<Value> {
+    let limit = bytes.len().min(end + GAP);
+    let mut reader = Reader { bytes, at: end, limit };
+    let quoted_name = reader.quote().is_some();
+    if quoted_name || matches!(reader.peek(), b']') {
+        // `["name"]`
+        reader.skip(b"]");
+    }
+    let blank = reader.skip_blanks();
+    let join = join(&mut reader, quoted_name, blank)?;
+    value(&mut reader, join, quoted_name)
+}
+
+/// Reads what joins a name to its value.
+fn join(reader: &mut Reader<'_>, quoted: bool, blank: bool) -> Option<Join> {
+    // `**password**: …`
+    if reader.peek() == b'*' && !reader.skip(b"**") {
+        return None;
+    }
+    match (reader.peek(), reader.ahead(1)) {
+        (b'=', b'>') | (b':', b'=') | (b'=', b'=') | (b'-', b'>') => {
+            reader.at += 2;
+            reader.skip(b"=");
+            reader.skip_blanks();
+            Some(Join::Spaced)
+        }
+        (b'?' | b'+' | b'|', b'=') => {
+            reader.at += 2;
+            let spaced = reader.skip_blanks();
+            Some(if blank || spaced { Join::Spaced } else { Join::Tight })
+        }
+        (b'=', _) => {
+            reader.at += 1;
+            let spaced = reader.skip_blanks();
+            // `%3D` and `=3D` of encoded text are not told apart from values here.
+            Some(if blank || spaced { Join::Spaced } else { Join::Tight })
+        }
+        (b':', b':') => None,
+        (b':', _) => {
+            reader.at += 1;
+            reader.skip(b"**");
+            let spaced = reader.skip_blanks();
+            if !quoted && skip_type(reader) {
+                return Some(Join::Spaced);
+            }
+            if quoted && matches!(reader.peek(), b'\n' | b'\r') {
+                reader.skip_space();
+            }
+            Some(if spaced || quoted { Join::Colon } else { Join::Tight })
+        }
+        (b',', _) if quoted => {
+            reader.at += 1;
+            reader.skip_space();
+            Some(Join::Argument)
+        }
+        (b',', b' ') if !quoted && !blank => {
+            reader.at += 2;
+            Some(Join::Argument)
+        }
+        (b'(', _) if !quoted => {
+            reader.at += 1;
+            reader.skip_space();
+            Some(Join::Call)
+        }
+        // `<key>token</key><string>…</string>` of property lists.
+        (b'<', b'/') if !quoted && reader.skip(b"</key>") => {
+            reader.skip_space();
+            reader.skip(b"<string>").then_some(Join::Element)
+        }
+        (b'>', _) if !blank => {
+            reader.at += 1;
+            Some(Join::Element)
+        }
+        (b'[', b']') if !quoted => {
+            // `char password[] = "…"`
+            reader.at += 2;
+            reader.skip_blanks();
+            reader.skip(b"=").then(|| {
+                reader.skip_blanks();
+                Join::Spaced
+            })
+        }
+        _ if quoted && attribute(reader) => Some(Join::Argument),
+        (b'\n' | b'\r' | b'\\', _) if !quoted && attribute(reader) => Some(Join::Colon),
+        _ if quoted => None,
+        _ if blank => Some(after_blank(reader)),
+        _ => None,
+    }
+}
+
+/// What a blank behind a name means: prose, a declaration with a type, a flag.
+fn after_blank(reader: &mut Reader<'_>) -> Join {
+    const VERBS: &[&[u8]] = &[
+        b"is now ",
+        b"is set to ",
+        b"set to ",
+        b"was set to ",
+        b"is ",
+        b"was ",
+        b"are ",
+        b"will be ",
+        b"to ",
+        b"of ",
+        b"here: ",
+        b"here is ",
+        b"for this is ",
+        b"should be ",
+        b"ist ",
+        b"lautet ",
+        b"es ",
+        b"est ",
+        b"is: ",
+        b"is:\n",
+        b"below: ",
+        b"changed to ",
+        b"equals ",
+        b"should be: ",
+    ];
+    let first = reader.peek();
+    for verb in VERBS {
+        if verb[0] == first && reader.skip(verb) {
+            reader.skip(b"still ");
+            reader.skip_blanks();
+            reader.skip(b": ");
+            return Join::Prose;
+        }
+    }
+    if reader.skip("→ ".as_bytes()) || reader.skip(b"| ") {
+        reader.skip_blanks();
+        return Join::Spaced;
+    }
+    if reader.skip(b"-Value ") || reader.skip(b"-value ") {
+        return Join::Colon;
+    }
+    // `var key string = "…"`, `let token: &str = …`, `password text := '…'`.
+    let mut typed = *reader;
+    let word =
+        |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'*' | b'.' | b'&' | b'[' | b']');
+    while word(typed.peek()) {
+        typed.at += 1;
+    }
+    if typed.at > reader.at && typed.skip_blanks() && (typed.skip(b":=") || typed.peek() == b'=') {
+        typed.skip(b"=");
+        if typed.peek() != b'=' {
+            typed.skip_blanks();
+            *reader = typed;
+            return Join::Spaced;
+        }
+    }
+    // "the api key for staging is …", "password for bob: …"
+    if let Some(behind) = behind_words(reader) {
+        *reader = behind;
+        return Join::Prose;
+    }
+    Join::Space
+}
+
+/// Up to five words and then `:` or `is`.
+fn behind_words<'a>(reader: &Reader<'a>) -> Option<Reader<'a>> {
+    let mut reader = *reader;
+    let first: &[&[u8]] =
+        &[b"for ", b"of ", b"to ", b"(", b"that ", b"we ", b"on ", b"in ", b"from "];
+    if !first.iter().any(|word| reader.skip(word)) {
+        return None;
+    }
+    for _ in 0..6 {
+        let start = reader.at;
+        while reader.peek().is_ascii_alphanumeric() || b"_-./'()".contains(&reader.peek()) {
+            if reader.peek() == 0 {
+                return None;
+            }
+            reader.at += 1;
+        }
+        if reader.skip(b": ")
+            || reader.skip(b" = ")
+            || reader.skip(b" is ")
+            || reader.skip(b" was ")
+        {
+            reader.skip_blanks();
+            return Some(reader);
+        }
+        if reader.at == start || !reader.skip(b" ") {
+            return None;
+        }
+    }
+    None
+}
+
+/// A type and `=` behind the colon: `: string = `, `: &'static str = `, `: Optional[str] = `.
+fn skip_type(reader: &mut Reader<'_>) -> bool {
+    let mut ahead = *reader;
+    let word = |b: u8| {
+        b.is_ascii_alphanumeric()
+            || matches!(
+                b,
+                b'_' | b'&' | b'\'' | b'<' | b'>' | b'[' | b']' | b'.' | b'|' | b'?' | b' ' | b','
+            )
+    };
+    let mut len = 0;
+    while word(ahead.peek()) && len < 48 {
+        ahead.at += 1;
+        len += 1;
+    }
+    if len > 1
+        && ahead.peek() == b'='
+        && ahead.ahead(1) != b'='
+        && ahead.bytes[ahead.at - 1] == b' '
+    {
+        ahead.at += 1;
+        ahead.skip_blanks();
+        *reader = ahead;
+        return true;
+    }
+    false
+}
+
+/// `name="Password" value="…"` of XML, `{ name: "PASSWORD", value: "…" }`, `- name: X\n  value: …`,
+/// `variable "password" {\n  default = "…"`.
+fn attribute(reader: &mut Reader<'_>) -> bool {
+    let mut ahead = *reader;
+    ahead.skip(b",");
+    ahead.skip_blanks();
+    ahead.skip(b"{");
+    ahead.skip_space();
+    for other in [&b"type"[..], b"description", b"type", b"sensitive"] {
+        if ahead.skip(other) {
+            let rest = ahead.bytes.get(ahead.at..ahead.limit).unwrap_or_default();
+            ahead.at += memchr::memchr(b'\n', rest).unwrap_or(0);
+            ahead.skip_space();
+        }
+    }
+    ahead.quote();
+    if ![&b"value"[..], b"Value", b"VALUE", b"default", b"content"]
+        .iter()
+        .any(|word| ahead.skip(word))
+    {
+        return false;
+    }
+    ahead.quote();
+    ahead.skip_blanks();
+    if !(ahead.skip(b"=") || ahead.skip(b":")) {
+        return false;
+    }
+    ahead.skip_blanks();
+    *reader = ahead;
+    true
+}
+
+/// Reads the value that begins here.
+fn value(reader: &mut Reader<'_>, join: Join, quoted_name: bool) -> Option<Value> {
+    let bytes = reader.bytes;
+    // `new SecureString("…")`, `b"…"`, `@"…"`, `Some("…")`, `["…"]`.
+    let mut opened = *reader;
+    skip_wrapping(&mut opened);
+    if let Some((quote, slashes)) = opened.quote() {
+        let mut start = opened.at;
+        // `"""…"""`
+        let triple = slashes == 0 && bytes.get(start..start + 2) == Some(&[quote, quote]);
+        if triple {
+            start += 2;
+        }
+        let end = end_of_quoted(bytes, start, quote, slashes)?;
+        return Some(Value { start, end, join, quote: Some(quote), quoted_name });
+    }
+    if matches!(join, Join::Call | Join::Argument) {
+        return None;
+    }
+    let mut start = reader.at;
+    // `|` and `>-` begin a block in YAML: its first line.
+    if join == Join::Colon && matches!(reader.peek(), b'|' | b'>') {
+        reader.at += 1;
+        reader.skip(b"-");
+        if !matches!(reader.peek(), b'\n' | b'\r' | b'\\') {
+            return None;
+        }
+        reader.skip_space();
+        start = reader.at;
+    }
+    for tag in [&b"!!binary "[..], b"!!str ", b"(string)", b"!unsafe "] {
+        if reader.skip(tag) {
+            start = reader.at;
+        }
+    }
+    let end = bare(bytes, start, join);
+    (start < end).then_some(Value { start, end, join, quote: None, quoted_name })
+}
+
+/// What may stand between the join and the quote: `b"`, `@"`, `new String("`, `Some("`, `["`.
+fn skip_wrapping(reader: &mut Reader<'_>) {
+    let start = *reader;
+    if reader.skip(b"ConvertTo-SecureString ") {
+        reader.skip(b"-String ");
+        return;
+    }
+    for len in 0..32 {
+        let byte = reader.peek();
+        if matches!(byte, b'"' | b'\'' | b'`')
+            || byte == b'\\' && matches!(reader.ahead(1), b'"' | b'\'')
+        {
+            let before = reader.bytes[reader.at - 1];
+            if len <= 2 || matches!(before, b'(' | b'[') {
+                return;
+            }
+            break;
+        }
+        let is_new = byte == b' ' && reader.bytes[..reader.at].ends_with(b"new");
+        let is_part = byte.is_ascii_alphanumeric()
+            || matches!(byte, b'@' | b'(' | b'[' | b':' | b'.' | b'_' | b'&' | b'$');
+        if !is_new && !is_part {
+            break;
+        }
+        reader.at += 1;
+    }
+    *reader = start;
+}
+
+/// The string that begins with the quote at `at`: its inside, and where the next thing begins.
+pub(super) fn quoted(bytes: &[u8], at: usize) -> Option<(usize, usize, usize)> {
+    let mut reader = Reader { bytes, at, limit: bytes.len().min(at + GAP) };
+    let (quote, slashes) = reader.quote().filter(|(quote, _)| *quote != b'`')?;
+    let end = end_of_quoted(bytes, reader.at, quote, slashes)?;
+    Some((reader.at, end, end + slashes + 1))
+}
+
+/// Where the string that began with `quote` behind `slashes` backslashes ends.
+fn end_of_quoted(bytes: &[u8], start: usize, quote: u8, slashes: usize) -> Option<usize> {
+    let stretch = &bytes[start..bytes.len().min(start + LONGEST)];
+    let mut run = 0;
+    for (i, &byte) in stretch.iter().enumerate() {
+        match byte {
+            b'\\' => {
+                run += 1;
+                continue;
+            }
+            // As many backslashes as before the first quote; more belong to the value.
+            _ if byte == quote && (run <= slashes || slashes == 0 && run % 2 == 0) => {
+                return Some(start + i - run.min(slashes));
+            }
+            b'\n' if quote != b'`' => return None,
+            _ => {}
+        }
+        run = 0;
+    }
+    None
+}
+
+/// Where a value without quotes ends.
+pub(super) fn bare(bytes: &[u8], start: usize, join: Join) -> usize {
+    let stretch = &bytes[start..bytes.len().min(start + LONGEST)];
+    let mut end = stretch.len();
+    for (i, &byte) in stretch.iter().enumerate() {
+        let stop = match byte {
+            b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'`' | 0 => true,
+            b'\'' => i == 0 || join == Join::Prose || ends_word(stretch.get(i + 1)),
+            b'<' => join == Join::Element || i > 0,
+            b'>' => i > 0 && join != Join::Colon,
+            b'\\' => matches!(stretch.get(i + 1), Some(b'n' | b'r' | b't' | b'"' | b'\'' | b'\\')),
+            b';' => true,
+            b'&' => join == Join::Tight && i > 0,
+            // `,` ends a value where another one follows, or the line ends.
+            b',' => matches!(
+                stretch.get(i + 1),
+                None | Some(b' ' | b'\n' | b'\r' | b'"' | b'\'' | b'\\')
+            ),
+            b')' | b']' | b'}' => {
+                matches!(
+                    stretch.get(i + 1),
+                    None | Some(b' ' | b'\n' | b'\r' | b')' | b',' | b';' | b'.' | b'"' | b'\\')
+                ) && !stretch[..i].contains(&matching(byte))
+            }
+            0xC2 | 0xE2 | 0xE3 => matches!(
+                &stretch[i..(i + 3).min(stretch.len())],
+                [0xC2, 0xA0, ..]
+                    | [0xE2, 0x80, 0x9C | 0x9D | 0x98 | 0x99]
+                    | [0xE3, 0x80, 0x80..=0x82]
+            ),
+            _ => false,
+        };
+        if stop {
+            end = i;
+            break;
+        }
+    }
+    while join == Join::Prose && end > 0 && matches!(stretch[end - 1], b'.' | b',' | b'?' | b':') {
+        end -= 1;
+    }
+    start + end
+}
+
+fn ends_word(next: Option<&u8>) -> bool {
+    next.is_none_or(|b| {
+        matches!(b, b' ' | b'\n' | b'\r' | b',' | b')' | b']' | b';' | b'}' | b'\\')
+    })
+}
+
+fn matching(close: u8) -> u8 {
+    match close {
+        b')' => b'(',
+        b']' => b'[',
+        _ => b'{',
+    }
+}

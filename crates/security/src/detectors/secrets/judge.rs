@@ -1,0 +1,435 @@
+//! Whether a value that a name was given is a secret.
+//!
+//! The name promises, the grammar says how sure the place is, the value's shape must fit both. Code
+//! is full of passwords that are variables, types, calls, messages and stand-ins: what the shape
+//! alone decides comes first, since the lists of words take longer.
+
+use super::allow;
+use super::grammar::{Join, Value};
+use super::names::{Promise, Words};
+use super::value::{self, Shape};
+
+/// The longest value that may repeat its name.
+const LONGEST_REPEATED: usize = 128;
+
+/// A name and where it stands.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) text: &'a str,
+    pub(super) start: usize,
+    pub(super) words: &'a Words<'a>,
+    pub(super) name: &'a str,
+}
+
+/// What became of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Secret,
+    /// Its shape is none of a secret's.
+    Shapeless,
+    /// Its words say that it is none, which takes longer to see.
+    Denied,
+}
+
+/// Whether `written` is a secret, given what its name promises.
+pub(super) fn judge(place: &Place<'_>, promise: Promise, value: &Value, written: &str) -> Verdict {
+    let shape = Shape::of(written);
+    if shape.len < 4 || shape.len > 1024 || shape.spaces > 0 {
+        return Verdict::Shapeless;
+    }
+    let random = shape.is_random();
+    let fits = match promise {
+        Promise::Password => is_password(place, value, written, &shape, random),
+        Promise::Secret => is_token(place, value, written, &shape, random),
+        Promise::Key => is_key(value, &shape, random),
+    };
+    let fits = fits
+        && match value.join {
+            Join::Element => is_element(place, value),
+            Join::Argument => value.quoted_name || random || is_strong(&shape, written),
+            _ => true,
+        };
+    if !fits || value.join == Join::Space && !space_is_enough(place, value, written, &shape, random)
+    {
+        return Verdict::Shapeless;
+    }
+    let stands_in = if random {
+        value::is_marked(written) || shape.len < 48 && value::is_stand_in(written)
+    } else {
+        value::is_stand_in(written) || repeats_name(place.name, written)
+    };
+    if stands_in
+        || value::is_reference(written)
+        || allow::is_known(written)
+        || is_elsewhere(written, &shape)
+    {
+        return Verdict::Denied;
+    }
+    Verdict::Secret
+}
+
+/// Whether `</` ends the value, as in `<name>value</name>`.
+fn is_element(place: &Place<'_>, value: &Value) -> bool {
+    value.quote.is_none() && place.text[value.end..].starts_with("</")
+}
+
+/// Whether it has a letter, a digit and a sign, and nothing that code or prose has: what a person
+/// types who was told to choose a good password.
+fn is_strong(shape: &Shape, written: &str) -> bool {
+    let allowed = |b: u8| b.is_ascii_alphanumeric() || b"!@#$%^&*?+~_.-".contains(&b);
+    shape.len >= 8
+        && shape.digits > 0
+        && shape.letters() > 2
+        && shape.specials > 0
+        && shape.classes() >= 3
+        && written.bytes().all(allowed)
+        && !written.starts_with(['-', '.', '*', '&'])
+}
+
+/// A path, an address, a digest, a version, a name of something that keeps the secret.
+fn is_elsewhere(written: &str, shape: &Shape) -> bool {
+    let bytes = written.as_bytes();
+    if written.contains("://") || bytes.starts_with(b"/") && !shape.is_random() {
+        return true;
+    }
+    // `$apr1$…`, `$2b$12$…`: a hash of a password.
+    let is_hash = |part: &str| {
+        let name = part.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        (1..=10).contains(&name) && part[name..].starts_with('$') && part.len() > name + 12
+    };
+    if written.match_indices('$').take(2).any(|(i, _)| is_hash(&written[i + 1..])) {
+        return true;
+    }
+    const BEFORE: &[&str] = &[
+        "./",
+        "../",
+        "~/",
+        "sha256:",
+        "sha256-",
+        "sha1-",
+        "sha512-",
+        "sha384-",
+        "sha512:",
+        "md5:",
+        "$2a$",
+        "$2b$",
+        "$2y$",
+        "$argon2",
+        "$6$",
+        "$5$",
+        "$1$",
+        "pbkdf2",
+        "{SHA",
+        "{SSHA",
+        "{bcrypt}",
+        "scrypt:",
+        "arn:",
+        "data:",
+        "urn:",
+        "0x",
+        "xml:",
+        "com.",
+        "org.",
+        "io.",
+        "refs/",
+        "http",
+        "ssh-rsa",
+        "ssh-ed25519",
+        "-----",
+        "C:\\",
+        "#/",
+        "@/",
+    ];
+    if BEFORE.iter().any(|part| part.as_bytes()[0] == bytes[0] && written.starts_with(part)) {
+        return true;
+    }
+    const ENDS: &[&str] = &[
+        ".pem", ".key", ".crt", ".cer", ".p12", ".pfx", ".jks", ".json", ".yaml", ".yml", ".txt",
+        ".xml", ".toml", ".env", ".js", ".ts", ".py", ".go", ".rs", ".java", ".php", ".html",
+        ".keytab", ".gpg", ".pub", ".tsx", ".jsx", ".css", ".md", ".com", ".org", ".io", ".net",
+        ".png", ".svg",
+    ];
+    let has_ending = memchr::memchr(b'.', &bytes[bytes.len().saturating_sub(8)..]).is_some();
+    if has_ending && ENDS.iter().any(|part| written.ends_with(part)) {
+        return true;
+    }
+    let letters_at_ends = bytes.contains(&b'@')
+        && shape.specials == 1
+        && written.split_once('@').is_some_and(|(local, domain)| {
+            !local.is_empty() && domain.len() > 3 && domain.bytes().skip(1).any(|b| b == b'.')
+        });
+    letters_at_ends && shape.joints > 0 && !written.ends_with('.')
+}
+
+/// `password = "user_password"`, `token: "accessToken"`.
+fn repeats_name(name: &str, written: &str) -> bool {
+    if written.len() > LONGEST_REPEATED {
+        return false;
+    }
+    let fold = |s: &str| -> String {
+        let letters = s.chars().filter(|c| c.is_alphanumeric());
+        letters.map(|c| c.to_ascii_lowercase()).collect()
+    };
+    let digits = written.bytes().filter(u8::is_ascii_digit).count();
+    let (name, written) = (fold(name), fold(written));
+    let longer = written.len() < name.len() + 6 && digits < 3;
+    !written.is_empty() && (name.contains(&written) || longer && written.contains(&name))
+}
+
+/// Where only a blank stands between, a flag, a line of netrc or SQL must say what it is.
+fn space_is_enough(
+    place: &Place<'_>,
+    value: &Value,
+    written: &str,
+    shape: &Shape,
+    random: bool,
+) -> bool {
+    let before = place.start.checked_sub(1).map(|i| place.text.as_bytes()[i]);
+    let is_flag = before == Some(b'-') || place.name.starts_with('-');
+    let has_mix = shape.digits > 0 && shape.letters() > 0;
+    if is_flag {
+        return true;
+    }
+    const DIRECTIVES: &[&str] = &["requirepass", "masterauth", "ansible_password", "IDENTIFIED"];
+    if DIRECTIVES.contains(&place.name) {
+        return true;
+    }
+    if place.text[..place.start].ends_with("ENV ") {
+        return true;
+    }
+    if value.quote == Some(b'\'') && place.name.eq_ignore_ascii_case("password") {
+        return true;
+    }
+    if is_strong(shape, written) && (value.quote.is_some() || place.words.backwards().len() == 1) {
+        return true;
+    }
+    if value.quote.is_some() && is_definition(place) {
+        return true;
+    }
+    if is_netrc(place) {
+        return true;
+    }
+    random && has_mix && shape.len >= 20 && place.words.backwards().len() <= 2
+}
+
+/// `#define PASSWORD "…"`
+fn is_definition(place: &Place<'_>) -> bool {
+    place.text[..place.start].ends_with("#define ")
+}
+
+/// `machine … login … password …` on one line or on the last few.
+fn is_netrc(place: &Place<'_>) -> bool {
+    let bytes = place.text.as_bytes();
+    let before = &bytes[place.start.saturating_sub(160)..place.start];
+    let has = |word: &[u8]| memchr::memmem::find(before, word).is_some();
+    matches!(place.name, "password" | "passwd")
+        && has(b"login ")
+        && (has(b"machine ") || has(b"default"))
+}
+
+fn is_password(
+    place: &Place<'_>,
+    value: &Value,
+    written: &str,
+    shape: &Shape,
+    random: bool,
+) -> bool {
+    if shape.len < 5 || shape.len > 128 && !random || is_counting(shape) {
+        return false;
+    }
+    let Some(_) = value.quote else {
+        return is_bare_password(place, value, written, shape, random);
+    };
+    if random {
+        return true;
+    }
+    if value.join == Join::Prose && shape.digits + shape.specials == 0 {
+        return false;
+    }
+    // `"user.password"`, `"db-secret-name"`, `"resetPassword"`: names of things.
+    if shape.digits + shape.specials == 0 {
+        if shape.joints > 0 || shape.beyond_ascii > 0 || value::mentions_secrets(written) {
+            return false;
+        }
+        let camel = shape.upper > 0 && shape.lower > 0;
+        let labels = value.join == Join::Colon || value.quoted_name || shape.upper == shape.len;
+        return !labels && shape.len >= 6 && (!camel || shape.wordiness < 5.5);
+    }
+    if shape.specials == 0 && value::mentions_secrets(written) && shape.digits < 4 {
+        return false;
+    }
+    if shape.specials > 0 && looks_like_code(written) {
+        return false;
+    }
+    // `required|min:8|confirmed`
+    if written.contains('|') && shape.wordiness > 6.0 && shape.upper == 0 {
+        return false;
+    }
+    // `longer-than-16-chars`
+    if shape.specials == 0 && shape.joints > 2 && shape.wordiness > 6.0 {
+        return false;
+    }
+    shape.letters() > 0 || shape.digits >= 6 || shape.specials > 2 && shape.digits > 0
+}
+
+fn is_bare_password(
+    place: &Place<'_>,
+    value: &Value,
+    written: &str,
+    shape: &Shape,
+    random: bool,
+) -> bool {
+    if looks_like_code(written)
+        || ends_in_call(place.text, value, written)
+        || ends_like_code(place.text, value) && !random
+    {
+        return false;
+    }
+    if random {
+        return true;
+    }
+    // What test runners print.
+    if matches!(place.name, "PASS" | "Pass") && shape.specials == 0 {
+        return false;
+    }
+    let is_prose = value.join == Join::Prose;
+    let inner_specials = shape.specials > 0;
+    if shape.letters() == 0 {
+        return shape.digits >= 6 && shape.digits == shape.len && value.join != Join::Spaced
+            || inner_specials && shape.digits > 2;
+    }
+    if shape.digits == 0 && !inner_specials {
+        return false;
+    }
+    if is_prose && shape.digits == 0 {
+        return inner_specials && shape.classes() >= 3;
+    }
+    if value::mentions_secrets(written) && !inner_specials {
+        return false;
+    }
+    // `token2`, `user_1`, `utf8`: names with a number.
+    let is_name =
+        !inner_specials && shape.joints > 0 && shape.wordiness >= 5.2 && shape.digits <= 2;
+    if value.join == Join::Spaced {
+        return !is_name && (inner_specials || shape.digits >= 2) && shape.len >= 6;
+    }
+    !is_name && shape.len >= 6
+}
+
+fn is_token(place: &Place<'_>, value: &Value, written: &str, shape: &Shape, random: bool) -> bool {
+    if shape.len < 8 || is_counting(shape) || shape.beyond_ascii > 0 {
+        return false;
+    }
+    if value.quote.is_none() {
+        if looks_like_code(written)
+            || ends_in_call(place.text, value, written)
+            || ends_like_code(place.text, value) && shape.digits == 0
+        {
+            return false;
+        }
+        if value::is_uuid(written) {
+            return value.join != Join::Prose;
+        }
+        if random {
+            return true;
+        }
+        return shape.digits > 1
+            && shape.letters() > 0
+            && shape.alternations > 1
+            && shape.len >= 10
+            && (shape.wordiness < 5.2 || shape.classes() >= 4)
+            && !value::mentions_secrets(written);
+    }
+    if random || value::is_uuid(written) {
+        return true;
+    }
+    if looks_like_code(written) || value::mentions_secrets(written) && shape.specials == 0 {
+        return false;
+    }
+    let mixed = shape.digits > 0 && shape.letters() > 0;
+    mixed && shape.alternations > 1 && (shape.wordiness < 5.2 || shape.alternations > 3)
+        || mixed && shape.specials > 0 && shape.classes() >= 3
+}
+
+fn is_key(value: &Value, shape: &Shape, random: bool) -> bool {
+    let mixed = shape.digits > 0 && shape.letters() > 0;
+    let is_said = value.quote.is_some() || value.join == Join::Prose;
+    random && mixed && is_said && shape.len >= 20 && !shape.is_hex && shape.joints == 0
+}
+
+fn is_counting(shape: &Shape) -> bool {
+    shape.len >= 6 && (shape.distinct <= 2 || shape.steps + 1 >= shape.len)
+}
+
+/// `get_password()`, `args.password`, `tokens[0]`, `a + b`, `x?.y`, `&str`, `List<String>`.
+fn looks_like_code(written: &str) -> bool {
+    let bytes = written.as_bytes();
+    let name = bytes
+        .iter()
+        .take_while(|b| {
+            b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b':' | b'$' | b'-' | b'>' | b'?')
+        })
+        .count();
+    let behind = bytes.get(name);
+    let starts_as_name = bytes.first().is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_');
+    let call = starts_as_name
+        && name > 1
+        && match behind {
+            Some(b'(') => bytes[name..].ends_with(b")") || bytes.last() == Some(&b'('),
+            Some(b'[') => {
+                bytes.last() == Some(&b']') || bytes.contains(&b'"') || bytes.contains(&b'\'')
+            }
+            _ => false,
+        };
+    if call
+        || written.contains("()")
+        || written.contains("=>")
+        || written.contains("::")
+        || written.contains("?.")
+    {
+        return true;
+    }
+    if matches!(
+        bytes.first(),
+        Some(b'(' | b'[' | b'{' | b'&' | b'*' | b'!' | b'|' | b',' | b'=' | b'#' | b')')
+    ) && Shape::of(written).digits == 0
+    {
+        return true;
+    }
+    if matches!(bytes.first(), Some(b'(' | b'[' | b'{' | b'^' | b'\\')) {
+        return true;
+    }
+    // `config.password`, `this.token`: a path of names without a digit.
+    starts_as_name
+        && name == bytes.len()
+        && bytes.contains(&b'.')
+        && !bytes.iter().any(u8::is_ascii_digit)
+}
+
+/// `hashlib.sha256(b` of `hashlib.sha256(b"x")`: a call that the first quote cut off.
+fn ends_in_call(text: &str, value: &Value, written: &str) -> bool {
+    let behind = text.as_bytes().get(value.end);
+    matches!(behind, Some(b'"' | b'\'' | b'`')) && written.contains(['(', '['])
+}
+
+/// Whether what stands behind a value without quotes is code: `= value;`, `= value)`, `= a + b`.
+fn ends_like_code(text: &str, value: &Value) -> bool {
+    let rest = &text.as_bytes()[value.end..];
+    match value.join {
+        Join::Spaced => match rest {
+            [b';' | b')' | b',' | b']' | b'}', ..] => true,
+            [b' ', next, ..] => {
+                matches!(next, b'+' | b'?' | b'|' | b'&' | b'=' | b'-' | b'*' | b'{')
+                    || rest.starts_with(b" if ")
+                    || rest.starts_with(b" or ")
+                    || rest.starts_with(b" and ")
+                    || rest.starts_with(b" as ")
+                    || rest.starts_with(b" for ")
+            }
+            _ => false,
+        },
+        Join::Tight => matches!(rest, [b')' | b',' | b']', ..]),
+        Join::Colon => matches!(rest, [b',' | b')' | b'}', ..]),
+        _ => false,
+    }
+}

@@ -1,0 +1,326 @@
+//! Secrets: tokens, passwords, private keys.
+//!
+//! The engine's pass over a text calls [`Look`] at its hints: the words that most names of secrets
+//! have, `://`, `-----`, flags, and long runs of token characters with a digit. Words that are rare
+//! in any text are searched for separately with a vectorised searcher. Each hint is looked at
+//! forwards and backwards by bounded lengths, and all looks together have a [`Budget`].
+
+mod allow;
+mod assignment;
+mod grammar;
+mod judge;
+mod names;
+mod private_keys;
+mod shell;
+mod urls;
+mod value;
+mod vendors;
+mod webhooks;
+
+#[cfg(test)]
+mod tests;
+
+use aho_corasick::packed;
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use super::personal::labelled;
+use crate::finding::Finding;
+
+/// What a rare word hints at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hint {
+    /// A name of a secret.
+    Name,
+    /// The same in a language that does not set its words apart.
+    ForeignName,
+    /// `Private-Lines`
+    Putty,
+    /// `IDENTIFIED BY '…'`
+    Sql,
+    /// A call that takes a password as its argument of this number, from 0.
+    Argument(usize),
+}
+
+/// Words that are rare in any text. Few and of at least four bytes: that makes the search fast.
+const RARE: &[(&str, Hint)] = &[
+    ("senha", Hint::Name),
+    ("Senha", Hint::Name),
+    ("SENHA", Hint::Name),
+    ("contrase", Hint::Name),
+    ("Contrase", Hint::Name),
+    ("kennwort", Hint::Name),
+    ("Kennwort", Hint::Name),
+    ("wachtwoord", Hint::Name),
+    ("Private-Lines", Hint::Putty),
+    ("DENTIFIED BY ", Hint::Sql),
+    ("dentified by ", Hint::Sql),
+    (".login(", Hint::Argument(1)),
+    ("WiFi.begin(", Hint::Argument(1)),
+    ("new PDO(", Hint::Argument(2)),
+    ("mysqli_connect(", Hint::Argument(2)),
+    ("mysql_connect(", Hint::Argument(2)),
+    ("getConnection(", Hint::Argument(2)),
+];
+
+/// The same, for texts beyond ASCII.
+const RARE_BEYOND_ASCII: &[(&str, Hint)] = &[
+    ("пароль", Hint::Name),
+    ("Пароль", Hint::Name),
+    ("密码", Hint::ForeignName),
+    ("密碼", Hint::ForeignName),
+    ("パスワード", Hint::ForeignName),
+    ("비밀번호", Hint::ForeignName),
+    ("şifre", Hint::Name),
+    ("hasło", Hint::Name),
+    ("lösenord", Hint::Name),
+];
+
+/// Finds secrets.
+#[derive(Debug)]
+pub(crate) struct Secrets {
+    vendors: vendors::Index,
+    rare: Searcher,
+    rare_beyond_ascii: Searcher,
+    labels: Option<AhoCorasick>,
+}
+
+/// The vectorised searcher, or an automaton on machines that have no such instructions.
+#[derive(Debug)]
+enum Searcher {
+    Packed(packed::Searcher),
+    Automaton(Option<AhoCorasick>),
+}
+
+impl Searcher {
+    fn new(words: &[(&str, Hint)]) -> Self {
+        let words = || words.iter().map(|(word, _)| word);
+        let packed = packed::Config::new()
+            .match_kind(packed::MatchKind::LeftmostFirst)
+            .builder()
+            .extend(words())
+            .build();
+        packed.map_or_else(|| Self::Automaton(AhoCorasick::new(words()).ok()), Self::Packed)
+    }
+
+    /// Calls `hit` with each word's index, start and end.
+    fn each(&self, text: &str, mut hit: impl FnMut(usize, usize, usize)) {
+        match self {
+            Self::Packed(searcher) => {
+                for found in searcher.find_iter(text) {
+                    hit(found.pattern().as_usize(), found.start(), found.end());
+                }
+            }
+            Self::Automaton(searcher) => {
+                for found in searcher.iter().flat_map(|searcher| searcher.find_iter(text)) {
+                    hit(found.pattern().as_usize(), found.start(), found.end());
+                }
+            }
+        }
+    }
+}
+
+impl Secrets {
+    pub(crate) fn new() -> Self {
+        let labels = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(labelled::WORDS)
+            .ok();
+        Self {
+            vendors: vendors::Index::new(),
+            rare: Searcher::new(RARE),
+            rare_beyond_ascii: Searcher::new(RARE_BEYOND_ASCII),
+            labels,
+        }
+    }
+
+    /// A look at a new text.
+    pub(crate) fn look<'a>(&'a self, text: &'a str) -> Look<'a> {
+        Look {
+            text,
+            vendors: &self.vendors,
+            budget: Budget { spent: 0 },
+            names_until: 0,
+            found_until: 0,
+            urls_until: 0,
+            commands_until: 0,
+        }
+    }
+
+    /// Secrets that a rare word leads to.
+    pub(crate) fn rare(&self, look: &mut Look<'_>, out: &mut Vec<Finding>) {
+        let text = look.text;
+        look.restart();
+        self.rare.each(text, |word, start, end| look.rare(RARE.get(word), start, end, out));
+        if !text.is_ascii() {
+            look.restart();
+            self.rare_beyond_ascii.each(text, |word, start, end| {
+                look.rare(RARE_BEYOND_ASCII.get(word), start, end, out);
+            });
+        }
+    }
+
+    /// Calls `label` at each word that stands before personal data.
+    pub(crate) fn labels(&self, text: &str, mut label: impl FnMut(usize)) {
+        for hit in self.labels.iter().flat_map(|labels| labels.find_iter(text)) {
+            let before = hit.start().checked_sub(1).map(|i| text.as_bytes()[i]);
+            let here = text.as_bytes()[hit.start()];
+            if !before.is_some_and(|b| b.is_ascii_lowercase()) || here.is_ascii_uppercase() {
+                label(hit.start());
+            }
+        }
+    }
+}
+
+/// How much may be looked at around hints, in bytes: some at once, and a few times what was passed.
+///
+/// Ordinary text spends a small part of it, and what is found costs nothing. A text made of nothing
+/// but names without secrets, whose looks overlap, spends all of it: then further names are left out
+/// until enough text has passed. Tokens and private keys are always looked at.
+#[derive(Debug)]
+struct Budget {
+    spent: usize,
+}
+
+impl Budget {
+    const AT_ONCE: usize = 256 * 1024;
+    const PER_BYTE: usize = 3;
+
+    fn has(&self, at: usize) -> bool {
+        self.spent <= Self::AT_ONCE + Self::PER_BYTE * at
+    }
+
+    fn spend(&mut self, bytes: usize) {
+        self.spent += bytes;
+    }
+}
+
+/// One look at a text.
+#[derive(Debug)]
+pub(crate) struct Look<'a> {
+    text: &'a str,
+    vendors: &'a vendors::Index,
+    budget: Budget,
+    // Up to where names were read, secrets found, URLs and command lines read.
+    names_until: usize,
+    found_until: usize,
+    urls_until: usize,
+    commands_until: usize,
+}
+
+impl Look<'_> {
+    /// The first character of a keyword: a name of a secret, or the colon of `://`.
+    #[inline]
+    pub(crate) fn keyword(&mut self, at: usize, out: &mut Vec<Finding>) {
+        let bytes = self.text.as_bytes();
+        if bytes[at] == b':' {
+            if at >= self.urls_until && self.budget.has(at) {
+                self.urls_until = urls::confirm(self.text, at, out);
+                // A user and a password take longer than a host.
+                let has_user = bytes.get(self.urls_until) == Some(&b'@');
+                let passed = self.urls_until.saturating_sub(at);
+                self.budget.spend(32 + passed + if has_user { 400 } else { 0 });
+            }
+        } else if at >= self.names_until {
+            if bytes[at..].starts_with(b"hf_") {
+                vendors::prefixed(self.vendors, self.text, at, out);
+            } else {
+                self.name(at, at + 2, out);
+            }
+        }
+    }
+
+    /// The first dash of `-----`.
+    pub(crate) fn rule(&mut self, at: usize, out: &mut Vec<Finding>) {
+        let behind = at + 5;
+        if behind < self.found_until || !self.text.as_bytes()[behind..].starts_with(b"BEGIN ") {
+            return;
+        }
+        // What is read for a key is not read again: no budget is needed.
+        let until = private_keys::armoured(self.text, behind, out);
+        self.found_until = self.found_until.max(until);
+    }
+
+    /// The dash of a flag.
+    #[inline]
+    pub(crate) fn flag(&mut self, at: usize, out: &mut Vec<Finding>) {
+        let bytes = self.text.as_bytes();
+        let is_flag = match bytes.get(at + 1) {
+            Some(b'u' | b'U' | b'p' | b'a') => true,
+            Some(b'-') => matches!(bytes.get(at + 2), Some(b'u' | b'p')),
+            _ => false,
+        };
+        if is_flag && at >= self.commands_until && self.budget.has(at) {
+            let (cost, until) = shell::confirm(self.text, at, out);
+            self.budget.spend(cost);
+            self.commands_until = until;
+        }
+    }
+
+    /// A run of token characters which has a digit.
+    pub(crate) fn run(&mut self, start: usize, end: usize, out: &mut Vec<Finding>) {
+        let before = &self.text.as_bytes()[..start];
+        // `Bearer …` without the name of a header before it, and the signature of a shared link.
+        if before.ends_with(b"earer ") || before.ends_with(b"EARER ") {
+            self.names_until = 0;
+            return self.name(start - 6, start - 1, out);
+        }
+        if before.ends_with(b"sig=") {
+            self.budget.spend(webhooks::signature(self.text, start, out).saturating_sub(start));
+            return;
+        }
+        let is_token = vendors::run(self.vendors, self.text, start, end, out).is_some();
+        if !is_token && self.budget.has(start) {
+            let cost = vendors::named_before(self.text, start, end, out);
+            self.budget.spend(64 + cost);
+        }
+    }
+
+    /// A new pass over the same text.
+    fn restart(&mut self) {
+        (self.names_until, self.found_until) = (0, 0);
+    }
+
+    fn rare(
+        &mut self,
+        word: Option<&(&str, Hint)>,
+        start: usize,
+        end: usize,
+        out: &mut Vec<Finding>,
+    ) {
+        let Some((_, hint)) = word else { return };
+        if start < self.found_until || !self.budget.has(start) {
+            return;
+        }
+        let until = match hint {
+            Hint::Name => return self.name(start, end, out),
+            Hint::ForeignName => {
+                self.budget.spend(assignment::confirm_foreign(self.text, start, end, out));
+                return;
+            }
+            Hint::Putty => private_keys::putty(self.text, start, out),
+            Hint::Argument(nth) => assignment::nth_argument(self.text, end, *nth, out),
+            Hint::Sql => assignment::identified_by(self.text, end, out),
+        };
+        self.budget.spend(until.saturating_sub(start));
+        self.found_until = until;
+    }
+
+    fn name(&mut self, start: usize, end: usize, out: &mut Vec<Finding>) {
+        let bytes = self.text.as_bytes();
+        let to = assignment::end_of_name(bytes, end);
+        let floor = self.names_until.min(start);
+        self.names_until = to;
+        if start < self.found_until || !assignment::may_have_value(bytes, to) {
+            return;
+        }
+        if self.budget.has(start) {
+            let from = assignment::start_of_name(bytes, start, floor);
+            let cost = assignment::confirm(self.text, from, to, out);
+            self.budget.spend(cost);
+            if let Some(last) = out.last().filter(|last| last.start >= to) {
+                self.found_until = last.end;
+            }
+        }
+    }
+}

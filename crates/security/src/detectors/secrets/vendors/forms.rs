@@ -1,0 +1,162 @@
+//! Tokens that are told by their form rather than by a prefix: JWTs, Discord's and Telegram's bots,
+//! Azure's client secrets.
+
+use super::super::value::Shape;
+use super::Token;
+use crate::kind::Kind;
+
+const LONGEST: usize = 8192;
+
+/// The token that the run `start..end` is a part of.
+pub(super) fn find(text: &str, start: usize, end: usize) -> Option<Token> {
+    let bytes = text.as_bytes();
+    jwt(bytes, start, end)
+        .or_else(|| discord_bot(bytes, start, end))
+        .or_else(|| telegram_bot(bytes, start, end))
+        .or_else(|| azure_client_secret(bytes, start, end))
+        .or_else(|| mailchimp(bytes, start, end))
+        .or_else(|| facebook_app(bytes, start, end))
+        .or_else(|| sourcegraph(bytes, start, end))
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
+
+/// How many characters of tokens stand at the beginning.
+fn word(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    rest.iter().take(LONGEST).take_while(|b| is_word(**b)).count()
+}
+
+/// `eyJ….eyJ….…`: a JSON object in base64, its payload and its signature; five parts if encrypted.
+fn jwt(bytes: &[u8], start: usize, end: usize) -> Option<Token> {
+    if !bytes[start..].starts_with(b"eyJ") && !bytes[start..].starts_with(b"ewog") {
+        return None;
+    }
+    let mut parts = 1;
+    let mut at = end;
+    let mut last = end - start;
+    while parts < 5 && bytes.get(at) == Some(&b'.') {
+        let len = word(bytes, at + 1);
+        // The key of a directly encrypted token is empty.
+        if len == 0 && !(parts == 1 && bytes.get(at + 1) == Some(&b'.')) {
+            break;
+        }
+        at += 1 + len;
+        last = len;
+        parts += 1;
+    }
+    let is_whole = parts == 3 && last >= 10 || parts == 5;
+    if end - start < 12 || !is_whole || at - start < 40 {
+        return None;
+    }
+    let signature = &bytes[at - last..at];
+    if super::super::allow::is_known(std::str::from_utf8(signature).unwrap_or("")) {
+        return None;
+    }
+    Some(("jwt", start, at, Kind::Secret))
+}
+
+/// `M….xxxxxx.…`: an id in base64, a time and a signature.
+fn discord_bot(bytes: &[u8], start: usize, end: usize) -> Option<Token> {
+    if !matches!(bytes[start], b'M' | b'N' | b'O') || !(22..=30).contains(&(end - start)) {
+        return None;
+    }
+    let time = word(bytes, end + 1);
+    let signature = word(bytes, end + 1 + time + 1);
+    let joined = bytes.get(end) == Some(&b'.') && bytes.get(end + 1 + time) == Some(&b'.');
+    let to = end + 2 + time + signature;
+    (joined && (5..=8).contains(&time) && (25..=45).contains(&signature)).then_some((
+        "discord_token",
+        start,
+        to,
+        Kind::Secret,
+    ))
+}
+
+/// `1234567890:AA…`.
+fn telegram_bot(bytes: &[u8], start: usize, end: usize) -> Option<Token> {
+    if !(33..=37).contains(&(end - start)) || !bytes[start..].starts_with(b"A") || start == 0 {
+        return None;
+    }
+    let id = bytes[..start - 1].iter().rev().take(12).take_while(|b| b.is_ascii_digit()).count();
+    let from = start - 1 - id;
+    (bytes[start - 1] == b':' && (7..=11).contains(&id)).then_some((
+        "telegram_token",
+        from,
+        end,
+        Kind::Secret,
+    ))
+}
+
+/// `abc8Q~…`: three characters, a digit, `Q~` and 31 to 34 more.
+fn azure_client_secret(bytes: &[u8], start: usize, end: usize) -> Option<Token> {
+    let body = |b: &u8| is_word(*b) || matches!(b, b'.' | b'~');
+    let floor = start.saturating_sub(40);
+    let tilde = memchr::memrchr(b'~', &bytes[floor..bytes.len().min(end + 1)])? + floor;
+    let mark = bytes[floor..=tilde].windows(2).rposition(|pair| pair == b"Q~")? + floor;
+    let from = mark.checked_sub(4)?;
+    if !bytes[mark - 1].is_ascii_digit() || !bytes[from..mark].iter().all(body) {
+        return None;
+    }
+    if from > 0 && bytes[from - 1].is_ascii_alphanumeric() {
+        return None;
+    }
+    let rest = bytes[mark + 2..].iter().take(40).take_while(|b| body(b)).count();
+    let tail = bytes[mark + 2..mark + 2 + rest].iter().rev().take_while(|b| **b == b'.').count();
+    let rest = if rest > 34 { rest - tail } else { rest };
+    let written = std::str::from_utf8(&bytes[mark + 2..mark + 2 + rest]).ok()?;
+    let is_random = !Shape::of(written).is_monotonous();
+    ((31..=34).contains(&rest) && is_random).then_some((
+        "azure_client_secret",
+        from,
+        mark + 2 + rest,
+        Kind::Secret,
+    ))
+}
+
+/// 32 hexadecimal digits, `-us` and a number.
+fn mailchimp(bytes: &[u8], start: usize, end: usize) -> Option<Token> {
+    let run = &bytes[start..end];
+    let dash = memchr::memchr(b'-', run).filter(|dash| *dash == 32)?;
+    let centre = run[dash..].strip_prefix(b"-us")?;
+    let is_key = run[..dash].iter().all(u8::is_ascii_hexdigit)
+        && (1..=2).contains(&centre.len())
+        && centre.iter().all(u8::is_ascii_digit);
+    is_key.then_some(("mailchimp_key", start, end, Kind::Secret))
+}
+
+/// `1234567890123456|xxxxxxxxxxxxxxxxxxxxxxxxxxx`.
+fn facebook_app(bytes: &[u8], start: usize, end: usize) -> Option<Token> {
+    let id = end - start;
+    if !(15..=16).contains(&id) || !bytes[start..end].iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let secret = word(bytes, end + 1);
+    (bytes.get(end) == Some(&b'|') && (26..=27).contains(&secret)).then_some((
+        "facebook_token",
+        start,
+        end + 1 + secret,
+        Kind::Secret,
+    ))
+}
+
+/// `sgp_`, maybe `local_` or 16 hexadecimal digits and `_`, and 40 hexadecimal digits.
+fn sourcegraph(bytes: &[u8], start: usize, end: usize) -> Option<Token> {
+    let body = bytes[start..end].strip_prefix(b"sgp_")?;
+    let (scope, digits) = body.split_at_checked(body.len().checked_sub(40)?)?;
+    let is_hex = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_hexdigit);
+    let scope_fits = match scope {
+        b"" | b"local_" => true,
+        [scope @ .., b'_'] => scope.len() == 16 && is_hex(scope),
+        _ => false,
+    };
+    let shape = Shape::of(std::str::from_utf8(digits).ok()?);
+    (scope_fits && is_hex(digits) && !shape.is_monotonous()).then_some((
+        "sourcegraph_token",
+        start,
+        end,
+        Kind::Secret,
+    ))
+}

@@ -1,0 +1,168 @@
+//! The deployment's own terms and patterns, and values that it allows.
+
+use std::collections::HashSet;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use regex::{Regex, RegexBuilder};
+
+use crate::finding::Finding;
+use crate::kind::Kind;
+use crate::scan::{ScannerSettings, SettingsProblem};
+
+/// How large a compiled pattern may become, in bytes: what keeps `(.{1000}){1000}` out.
+const PATTERN_SIZE: usize = 4 << 20;
+
+/// The deployment's own terms and patterns, and values that it allows.
+#[derive(Debug, Default)]
+pub(crate) struct Terms {
+    /// Terms of ASCII letters only.
+    plain: Option<AhoCorasick>,
+    /// The other terms: letters beyond ASCII have their own pairs of cases.
+    folded: Vec<Regex>,
+    patterns: Vec<Regex>,
+    allow: HashSet<String>,
+}
+
+impl Terms {
+    pub(crate) fn new(settings: &ScannerSettings) -> Result<Self, SettingsProblem> {
+        let mut plain = Vec::new();
+        let mut folded = Vec::new();
+        for (index, term) in settings.terms.iter().enumerate() {
+            let problem = |problem: String| SettingsProblem { setting: "terms", index, problem };
+            let term = term.trim();
+            if term.chars().count() < 2 {
+                return Err(problem("is shorter than 2 characters; it would be everywhere".into()));
+            }
+            if term.is_ascii() {
+                plain.push(term);
+            } else {
+                let regex = RegexBuilder::new(&regex::escape(term)).case_insensitive(true).build();
+                folded.push(regex.map_err(|error| problem(error.to_string()))?);
+            }
+        }
+        let plain = if plain.is_empty() {
+            None
+        } else {
+            let mut builder = AhoCorasick::builder();
+            builder.ascii_case_insensitive(true).match_kind(MatchKind::LeftmostLongest);
+            let problem = |error: aho_corasick::BuildError| SettingsProblem {
+                setting: "terms",
+                index: 0,
+                problem: format!("are too many: {error}"),
+            };
+            Some(builder.build(plain).map_err(problem)?)
+        };
+        let mut patterns = Vec::with_capacity(settings.patterns.len());
+        for (index, pattern) in settings.patterns.iter().enumerate() {
+            let problem = |problem: String| SettingsProblem { setting: "patterns", index, problem };
+            let regex = RegexBuilder::new(pattern).size_limit(PATTERN_SIZE).build();
+            let regex = regex.map_err(|error| problem(error.to_string()))?;
+            if regex.is_match("") {
+                return Err(problem("matches the empty text; it would be everywhere".into()));
+            }
+            patterns.push(regex);
+        }
+        for (index, value) in settings.allow.iter().enumerate() {
+            if value.is_empty() {
+                let problem = "is empty; remove it".into();
+                return Err(SettingsProblem { setting: "allow", index, problem });
+            }
+        }
+        Ok(Self { plain, folded, patterns, allow: settings.allow.iter().cloned().collect() })
+    }
+
+    /// Pushes every term and every match of a pattern to `out`.
+    pub(crate) fn find(&self, text: &str, out: &mut Vec<Finding>) {
+        let mut push = |start, end, rule| {
+            if start < end {
+                out.push(Finding { start, end, kind: Kind::Term, rule });
+            }
+        };
+        if let Some(plain) = &self.plain {
+            for hit in plain.find_iter(text) {
+                if is_whole_word(text, hit.start(), hit.end()) {
+                    push(hit.start(), hit.end(), "term");
+                }
+            }
+        }
+        for hit in self.folded.iter().flat_map(|term| term.find_iter(text)) {
+            if is_whole_word(text, hit.start(), hit.end()) {
+                push(hit.start(), hit.end(), "term");
+            }
+        }
+        for hit in self.patterns.iter().flat_map(|pattern| pattern.find_iter(text)) {
+            push(hit.start(), hit.end(), "pattern");
+        }
+    }
+
+    /// Removes findings of values that the deployment allows.
+    pub(crate) fn retain_not_allowed(&self, text: &str, findings: &mut Vec<Finding>) {
+        if !self.allow.is_empty() {
+            findings.retain(|finding| !self.allow.contains(&text[finding.range()]));
+        }
+    }
+}
+
+/// Whether no letter or digit continues the word on either side, unless its own end is none.
+fn is_whole_word(text: &str, start: usize, end: usize) -> bool {
+    let (word, before, behind) = (&text[start..end], &text[..start], &text[end..]);
+    let joins = |a: Option<char>, b: Option<char>| {
+        a.is_some_and(char::is_alphanumeric) && b.is_some_and(char::is_alphanumeric)
+    };
+    // The letter of an escape such as `\n` is not one of the word's neighbours.
+    let escape = before.len() >= 2
+        && before.as_bytes()[before.len() - 2] == b'\\'
+        && matches!(before.as_bytes()[before.len() - 1], b'n' | b't' | b'r');
+    (escape || !joins(before.chars().next_back(), word.chars().next()))
+        && !joins(word.chars().next_back(), behind.chars().next())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(terms: &[&str], patterns: &[&str], allow: &[&str]) -> ScannerSettings {
+        let owned = |list: &[&str]| list.iter().map(ToString::to_string).collect();
+        ScannerSettings { terms: owned(terms), patterns: owned(patterns), allow: owned(allow) }
+    }
+
+    fn check(terms: &[&str], patterns: &[&str], text: &str, expected: &[&str]) {
+        let terms = Terms::new(&settings(terms, patterns, &[])).unwrap();
+        let mut found = Vec::new();
+        terms.find(text, &mut found);
+        let found: Vec<_> = found.iter().map(|finding| &text[finding.range()]).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn finds_terms_as_whole_words_in_any_case() {
+        check(&["Acme"], &[], "ACME and acme, not acmes or Xacme", &["ACME", "acme"]);
+        check(&["Müller GmbH"], &[], "an die MÜLLER GMBH.", &["MÜLLER GMBH"]);
+        check(&["Acme Corp", "Acme"], &[], "\"x\\nacme corp\"", &["acme corp"]);
+        check(&["C++"], &[], "C++17 and c++", &["C++", "c++"]);
+        check(&[], &[r"PRJ-\d{4}"], "see PRJ-1234, PRJ-12", &["PRJ-1234"]);
+    }
+
+    #[test]
+    fn names_the_entry_that_cannot_be_used() {
+        let problem = |settings: &ScannerSettings| {
+            let problem = Terms::new(settings).unwrap_err();
+            (problem.setting, problem.index)
+        };
+        assert_eq!(problem(&settings(&["ok", "x"], &[], &[])), ("terms", 1));
+        assert_eq!(problem(&settings(&[], &["ok", "("], &[])), ("patterns", 1));
+        assert_eq!(problem(&settings(&[], &["a*"], &[])), ("patterns", 0));
+        assert_eq!(problem(&settings(&[], &[], &["a", ""])), ("allow", 1));
+    }
+
+    #[test]
+    fn allowed_values_stay() {
+        let terms = Terms::new(&settings(&["acme"], &[], &["ACME"])).unwrap();
+        let text = "acme ACME";
+        let mut found = Vec::new();
+        terms.find(text, &mut found);
+        terms.retain_not_allowed(text, &mut found);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].start, 0);
+    }
+}

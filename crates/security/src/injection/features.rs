@@ -1,0 +1,206 @@
+//! What the model looks at: words and short sequences of words, and the ideas that they stand for
+//! with the order and distance in which those come. Each is hashed to a number below [`BUCKETS`].
+
+use std::ops::Range;
+
+use super::Origin;
+use super::lexicon::Idea;
+use super::prefilter;
+use super::tokens::{CAPITALS, DISGUISED, LINE, SENTENCE, SYLLABLE, Token, tokenise};
+
+/// How many different features the model tells apart.
+pub const BUCKETS: usize = 1 << 18;
+/// How far back ideas are seen together, in tokens.
+const REACH: usize = 12;
+/// How many ideas back.
+const IDEAS_BACK: usize = 5;
+/// A feature counts once within so many tokens: lists and tables say the same again and again.
+const ONCE_WITHIN: usize = 64;
+/// How many of the latest features are remembered for that.
+const REMEMBERED: usize = 2048;
+
+/// A text's features in the order of its tokens.
+#[derive(Debug, Default)]
+pub struct Features {
+    /// Byte offset of each token.
+    pub starts: Vec<u32>,
+    /// Where each token's features end in [`Self::values`]; they begin where the previous ones end.
+    pub ends: Vec<u32>,
+    /// The features, each below [`BUCKETS`].
+    pub values: Vec<u32>,
+}
+
+/// The features of a whole text, for training.
+pub fn extract(text: &str, origin: Origin) -> Features {
+    extract_from(text, 0..text.len(), origin)
+}
+
+/// The features of each place of `text` that scoring looks at.
+pub fn extract_places(text: &str, origin: Origin) -> Vec<Features> {
+    let places = prefilter::places(text).into_iter();
+    places.map(|place| extract_from(text, place, origin)).collect()
+}
+
+fn extract_from(text: &str, place: Range<usize>, origin: Origin) -> Features {
+    let mut tokens = Vec::new();
+    tokenise(text.get(place.clone()).unwrap_or_default(), place.start, &mut tokens);
+    let mut features = Features::default();
+    let mut reader = Reader::new(origin);
+    for i in 0..tokens.len() {
+        reader.read(&tokens, i, |feature| features.values.push(feature));
+        features.starts.push(tokens[i].start);
+        features.ends.push(features.values.len() as u32);
+    }
+    features
+}
+
+/// The feature that says how many tokens a window has.
+pub fn length_feature(tokens: usize) -> u32 {
+    bucket(kind::LENGTH, tokens.checked_ilog2().unwrap_or(0), 0, 0)
+}
+
+/// What each kind of feature begins its hash with.
+mod kind {
+    pub(super) const WORD: u32 = 1;
+    pub(super) const WORDS_2: u32 = 2;
+    pub(super) const WORDS_3: u32 = 3;
+    pub(super) const WORDS_GAP: u32 = 4;
+    pub(super) const LEAD: u32 = 5;
+    pub(super) const LEAD_WORD: u32 = 6;
+    pub(super) const IDEA: u32 = 7;
+    pub(super) const IDEA_FLAGS: u32 = 8;
+    pub(super) const IDEA_ORIGIN: u32 = 9;
+    pub(super) const IDEAS_2: u32 = 10;
+    pub(super) const IDEAS_2_ANY: u32 = 11;
+    pub(super) const IDEAS_2_ORIGIN: u32 = 12;
+    pub(super) const IDEAS_3: u32 = 13;
+    pub(super) const IDEA_WORD: u32 = 14;
+    pub(super) const WORD_IDEA: u32 = 15;
+    pub(super) const DISGUISE: u32 = 16;
+    pub(super) const LENGTH: u32 = 17;
+    pub(super) const SENTENCE_WORD: u32 = 18;
+    pub(super) const IDEAS_4: u32 = 19;
+}
+
+/// Reads tokens one after the other and remembers the last ideas.
+pub(crate) struct Reader {
+    origin: u32,
+    /// The last ideas and the numbers of their tokens, the latest first.
+    ideas: [(Idea, usize); IDEAS_BACK],
+    /// The latest features with the numbers of their tokens, by the features' last bits.
+    recent: Vec<(u32, u32)>,
+    /// The number of the text's first token: texts follow each other far apart.
+    first: usize,
+}
+
+impl Reader {
+    pub(crate) fn new(origin: Origin) -> Self {
+        // Whoever is not a tool speaks with some right to.
+        let origin = if origin == Origin::Tool { Origin::Tool } else { Origin::User };
+        let recent = vec![(u32::MAX, 0); REMEMBERED];
+        Self { origin: origin as u32, ideas: [(0, 0); IDEAS_BACK], recent, first: 0 }
+    }
+
+    /// Forgets what it has read. The next text has its tokens counted from 0 again; this one had
+    /// `tokens`.
+    pub(crate) fn restart(&mut self, tokens: usize) {
+        self.first += tokens + ONCE_WITHIN;
+        self.ideas = [(0, 0); IDEAS_BACK];
+    }
+
+    /// Gives the features that end with token `i` to `emit`.
+    pub(crate) fn read(&mut self, tokens: &[Token], i: usize, mut emit: impl FnMut(u32)) {
+        let mut recent = std::mem::take(&mut self.recent);
+        let first = self.first;
+        self.read_all(tokens, i, |feature| {
+            let slot = &mut recent[feature as usize % REMEMBERED];
+            let number = first + i;
+            if slot.0 != feature || number - slot.1 as usize >= ONCE_WITHIN {
+                *slot = (feature, number as u32);
+                emit(feature);
+            }
+        });
+        self.recent = recent;
+    }
+
+    fn read_all(&mut self, tokens: &[Token], i: usize, mut emit: impl FnMut(u32)) {
+        let token = tokens[i];
+        let word = token.word;
+        emit(bucket(kind::WORD, word, 0, 0));
+        if token.flags & SENTENCE != 0 {
+            emit(bucket(kind::SENTENCE_WORD, word, 0, 0));
+        }
+        if i >= 1 {
+            let one = tokens[i - 1];
+            emit(bucket(kind::WORDS_2, one.word, word, 0));
+            if one.idea != 0 {
+                emit(bucket(kind::IDEA_WORD, u32::from(one.idea), word, 0));
+            }
+            if token.idea != 0 {
+                emit(bucket(kind::WORD_IDEA, one.word, u32::from(token.idea), 0));
+            }
+            if i >= 2 {
+                let two = tokens[i - 2];
+                emit(bucket(kind::WORDS_3, two.word, one.word, word));
+                if token.flags & SYLLABLE == 0 && (two.idea | token.idea) != 0 {
+                    emit(bucket(kind::WORDS_GAP, two.word, word, 0));
+                }
+            }
+        }
+        if token.lead != 0 {
+            emit(bucket(kind::LEAD, u32::from(token.lead), 0, 0));
+            emit(bucket(kind::LEAD_WORD, u32::from(token.lead), word, 0));
+        }
+        if token.flags & DISGUISED != 0 {
+            emit(bucket(kind::DISGUISE, u32::from(token.idea != 0), 0, 0));
+        }
+        if token.idea != 0 {
+            self.read_idea(token, i, emit);
+        }
+    }
+
+    fn read_idea(&mut self, token: Token, i: usize, mut emit: impl FnMut(u32)) {
+        let idea = u32::from(token.idea);
+        emit(bucket(kind::IDEA, idea, 0, 0));
+        emit(bucket(kind::IDEA_ORIGIN, idea, self.origin, 0));
+        let flags = u32::from(token.flags & (SENTENCE | CAPITALS | LINE | DISGUISED));
+        if flags != 0 {
+            emit(bucket(kind::IDEA_FLAGS, idea, flags, 0));
+        }
+        for (back, (other, at)) in self.ideas.into_iter().enumerate() {
+            let distance = i - at;
+            if other == 0 || distance > REACH {
+                break;
+            }
+            let other = u32::from(other);
+            let near = match distance {
+                1 => 0,
+                2 | 3 => 1,
+                _ => 2,
+            };
+            emit(bucket(kind::IDEAS_2, other, idea, near));
+            emit(bucket(kind::IDEAS_2_ANY, other.min(idea), other.max(idea), 0));
+            if back == 0 {
+                emit(bucket(kind::IDEAS_2_ORIGIN, other, idea, self.origin));
+            }
+        }
+        let [(one, at), (two, before), (three, first), ..] = self.ideas;
+        if two != 0 && i - before <= REACH && at != 0 {
+            emit(bucket(kind::IDEAS_3, u32::from(two), u32::from(one), idea));
+            if three != 0 && i - first <= REACH {
+                let pair = u32::from(three) << 8 | u32::from(two);
+                emit(bucket(kind::IDEAS_4, pair, u32::from(one), idea));
+            }
+        }
+        self.ideas.rotate_right(1);
+        self.ideas[0] = (token.idea, i);
+    }
+}
+
+fn bucket(kind: u32, a: u32, b: u32, c: u32) -> u32 {
+    let mut hash = u64::from(kind).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    hash = (hash ^ u64::from(a)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    hash = (hash.rotate_left(23) ^ u64::from(b)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    hash = (hash.rotate_left(23) ^ u64::from(c)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((hash ^ (hash >> 29)) >> 20) as u32 & (BUCKETS as u32 - 1)
+}

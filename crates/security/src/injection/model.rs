@@ -1,0 +1,67 @@
+//! The model: one small weight for each feature, as it lies in the artefact.
+
+use std::sync::LazyLock;
+
+use super::features::BUCKETS;
+
+/// What an artefact begins with: name and version.
+const MAGIC: &[u8; 8] = b"sluicei1";
+const HEADER: usize = MAGIC.len() + 3 * 4;
+
+static USUAL: LazyLock<Option<Model>> =
+    LazyLock::new(|| Model::parse(include_bytes!("../../models/injection.bin")));
+
+/// A linear model with quantised weights. Sums are whole numbers, so they are the same everywhere.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    /// What a weight of 1 stands for, in log-odds.
+    pub unit: f32,
+    /// Log-odds of the calibrated score for a sum of 0.
+    pub shift: f32,
+    /// How much the calibrated score's log-odds grow with those of the sum.
+    pub slope: f32,
+    /// The features' weights.
+    pub weights: Vec<i8>,
+}
+
+impl Model {
+    /// The model that comes with the filter; `None` if its artefact is broken, which a test forbids.
+    pub fn usual() -> Option<&'static Self> {
+        USUAL.as_ref()
+    }
+
+    /// Reads an artefact.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        let (header, weights) = bytes.split_at_checked(HEADER)?;
+        if !header.starts_with(MAGIC) || weights.len() != BUCKETS {
+            return None;
+        }
+        let float = |at: usize| -> Option<f32> {
+            let bytes = header.get(MAGIC.len() + 4 * at..)?.first_chunk()?;
+            Some(f32::from_le_bytes(*bytes))
+        };
+        let weights = weights.iter().map(|byte| i8::from_le_bytes([*byte])).collect();
+        Some(Self { unit: float(0)?, shift: float(1)?, slope: float(2)?, weights })
+    }
+
+    /// The artefact.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        for float in [self.unit, self.shift, self.slope] {
+            bytes.extend(float.to_le_bytes());
+        }
+        bytes.extend(self.weights.iter().flat_map(|weight| weight.to_le_bytes()));
+        bytes
+    }
+
+    /// What a feature adds to the sum.
+    pub fn weight(&self, feature: u32) -> i32 {
+        self.weights.get(feature as usize).map_or(0, |weight| i32::from(*weight))
+    }
+
+    /// The score of a sum, from 0 to 1.
+    pub fn calibrate(&self, sum: i32) -> f32 {
+        let log_odds = self.slope * (sum as f32 * self.unit) + self.shift;
+        1.0 / (1.0 + (-log_odds).exp())
+    }
+}

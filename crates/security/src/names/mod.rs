@@ -1,0 +1,55 @@
+//! Persons, addresses, places and organisations: what no pattern describes.
+//!
+//! A gate ([`gate`]) walks the whole text and stops only where something could be a name: at a
+//! known given or family name, at two capitalised words in a row, at a title. Around such a place a
+//! window of words ([`token`]) is labelled by a small linear sequence model ([`tagger`]) over hashed
+//! features ([`features`]): the words, their shapes, what a gazetteer ([`gazetteer`]) knows about
+//! them, the key in front of them (`author:`, `"name":`) and whether they stand among code. Where
+//! code stands, single words are never taken for persons ([`accept`]).
+//!
+//! The model is trained by the `train names` command of the `training` package, which sees the text
+//! through [`training`]: the very same windows and features.
+
+mod accept;
+mod features;
+mod gate;
+mod gazetteer;
+mod key;
+mod model;
+mod tagger;
+mod token;
+pub mod training;
+mod word;
+
+use std::sync::LazyLock;
+
+use crate::finding::Finding;
+use crate::kind::{Kind, Kinds};
+use model::Model;
+
+/// The trained model. `models/names.json` says what it was trained on.
+static MODEL: LazyLock<Model> = LazyLock::new(|| {
+    Model::parse(include_bytes!("../../models/names.bin")).unwrap_or_else(Model::empty)
+});
+
+/// What this module finds.
+pub const KINDS: Kinds =
+    Kinds::of(&[Kind::Person, Kind::Address, Kind::Location, Kind::Organization]);
+
+/// Adds the names of `kinds` in `text` to `out`.
+pub fn find(text: &str, kinds: Kinds, out: &mut Vec<Finding>) {
+    if kinds.intersects(KINDS) {
+        find_with(&MODEL, text, kinds, out);
+    }
+}
+
+fn find_with(model: &Model, text: &str, kinds: Kinds, out: &mut Vec<Finding>) {
+    let mut labels = tagger::Labels::default();
+    gate::windows(text, &model.gazetteer, kinds, 0, |window| {
+        tagger::label(&model.tagger, window, &mut labels);
+        accept::collect(text, window, &labels, &model.thresholds, kinds, out);
+    });
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,329 @@
+//! Takes a request apart: into blocks, which are looked at one by one and remembered from turn to
+//! turn, and these into units, each of which is scanned as one text.
+//!
+//! This knows the places of a chat request, so that the words of the protocol are left alone and
+//! everything else is read: a member that has no name here is unknown, and is read with its name.
+
+use sluice_core::json::scan::{Entries, Raw, read};
+use sluice_core::json::unescape;
+use sluice_core::source::Source;
+
+use super::compose::{Blobs, Form, Piece, Unit};
+use crate::injection::Origin;
+
+/// Members that go no further than Sluice, or are written anew for each provider.
+const OWN_MEMBERS: [&str; 6] =
+    ["model", "stream", "security_level", "region", "audit_enabled", "zero_retention"];
+/// Members whose names are the protocol's. Those that are plain numbers and switches hold nothing.
+const KNOWN_MEMBERS: [&str; 23] = [
+    "messages",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "response_format",
+    "max_tokens",
+    "max_completion_tokens",
+    "temperature",
+    "top_p",
+    "frequency_penalty",
+    "presence_penalty",
+    "stop",
+    "seed",
+    "n",
+    "logprobs",
+    "top_logprobs",
+    "reasoning_effort",
+    "reasoning",
+    "user",
+    "metadata",
+    "stream_options",
+    "functions",
+    "function_call",
+];
+
+/// A part of a request that is looked at on its own, and remembered from turn to turn.
+pub(super) struct Block<'a> {
+    /// Which member of the request it is in.
+    pub(super) member: usize,
+    /// Its bytes.
+    pub(super) text: &'a str,
+    /// What it is.
+    pub(super) what: What<'a>,
+}
+
+/// What a block is.
+pub(super) enum What<'a> {
+    /// A message, by its index, taken apart.
+    Message(usize, Entries<'a>),
+    /// A tool, by its index.
+    Tool(usize),
+    /// A member of the request, by its name.
+    Member(&'a str),
+}
+
+/// The blocks of a request.
+pub(super) fn blocks(source: &Source) -> Vec<Block<'_>> {
+    let mut blocks = Vec::new();
+    for (member, source) in source.members.iter().enumerate() {
+        let (name, text) = (&*source.name, source.value.as_str());
+        if OWN_MEMBERS.contains(&name) || is_setting(name, text) {
+            continue;
+        }
+        match name {
+            "messages" if let Ok(messages) = read::<Vec<(Entries<'_>, Raw<'_>)>>(text) => {
+                blocks.extend(messages.into_iter().enumerate().map(|(i, (entries, raw))| Block {
+                    member,
+                    text: raw.get(),
+                    what: What::Message(i, entries),
+                }));
+            }
+            "tools" if let Ok(tools) = read::<Vec<Raw<'_>>>(text) => {
+                blocks.extend(tools.into_iter().enumerate().map(|(i, raw)| Block {
+                    member,
+                    text: raw.get(),
+                    what: What::Tool(i),
+                }));
+            }
+            _ => blocks.push(Block { member, text, what: What::Member(name) }),
+        }
+    }
+    blocks
+}
+
+/// Whether a member is a setting that is no text.
+fn is_setting(name: &str, value: &str) -> bool {
+    KNOWN_MEMBERS.contains(&name) && !value.starts_with(['"', '[', '{'])
+}
+
+impl<'a> Block<'a> {
+    /// What is scanned of the block.
+    pub(super) fn units(&self) -> Vec<Unit<'a>> {
+        match &self.what {
+            What::Message(_, entries) => message(self.text, &entries.0),
+            What::Tool(_) => tool(self.text),
+            What::Member(name) => member(name, self.text),
+        }
+    }
+}
+
+fn origin(entries: &[(Raw<'_>, Raw<'_>)]) -> Origin {
+    let role = entries.iter().find(|(name, _)| is(*name, "role"));
+    match role.map(|(_, role)| word(*role)).as_deref() {
+        Some("system" | "developer") => Origin::System,
+        Some("assistant") => Origin::Assistant,
+        Some("tool" | "function") => Origin::Tool,
+        _ => Origin::User,
+    }
+}
+
+/// The units of a message: its text, which reads best on its own; identifiers; everything else.
+fn message<'a>(text: &'a str, entries: &[(Raw<'a>, Raw<'a>)]) -> Vec<Unit<'a>> {
+    let origin = origin(entries);
+    let mut units = Vec::with_capacity(3);
+    let mut words = Unit { words: true, ..Unit::default() };
+    let mut rest = Unit { blobs: Blobs::Sealed, ..Unit::default() };
+    for (name, value) in entries {
+        match &*word(*name) {
+            "role" => {}
+            "content" => content(*value, origin, &mut units),
+            "name" if origin == Origin::Tool => words.word(*value),
+            "name" => rest.known("\n\"name\": ", *value),
+            "tool_call_id" => words.word(*value),
+            "tool_calls" => calls(text, *value, &mut words, &mut rest),
+            "reasoning" | "reasoning_content" | "refusal" => rest.text(*value),
+            "reasoning_details" | "function_call" | "audio" => rest.known("", *value),
+            _ => rest.member(text, *name, *value),
+        }
+    }
+    units.extend([words, rest].into_iter().filter(|unit| !unit.pieces.is_empty()));
+    units
+}
+
+fn content<'a>(value: Raw<'a>, origin: Origin, units: &mut Vec<Unit<'a>>) {
+    let scored = matches!(origin, Origin::User | Origin::Tool).then_some(origin);
+    let document = origin == Origin::Tool;
+    let Ok(parts) = value.read::<Vec<Raw<'a>>>() else {
+        let mut unit = Unit { origin: scored, document, ..Unit::default() };
+        unit.text(value);
+        units.push(unit);
+        return;
+    };
+    let mut joined: Option<Unit<'a>> = None;
+    for (i, part) in parts.into_iter().enumerate() {
+        let mut rest = Unit { blobs: Blobs::Media, part: Some(i), ..Unit::default() };
+        match text_part(part, &mut rest) {
+            Some(text) => joined
+                .get_or_insert_with(|| Unit {
+                    origin: scored,
+                    document,
+                    joined: true,
+                    part: Some(i),
+                    ..Unit::default()
+                })
+                .piece("", text, Form::Literal),
+            None => {
+                units.extend(joined.take());
+                // What is attached is a document, whoever attached it.
+                rest.origin = scored.and(Some(Origin::Tool));
+                rest.document = true;
+            }
+        }
+        if !rest.pieces.is_empty() || rest.unreadable {
+            units.push(rest);
+        }
+    }
+    units.extend(joined);
+}
+
+/// The text of a text part; what else it holds, or all of another part, goes to `rest`.
+fn text_part<'a>(part: Raw<'a>, rest: &mut Unit<'a>) -> Option<&'a str> {
+    let whole = part.get();
+    if whole.starts_with('"') {
+        return Some(whole);
+    }
+    let Ok(Entries(entries)) = part.read() else {
+        rest.known("", part);
+        return None;
+    };
+    let kind = entries.iter().find(|(name, _)| is(*name, "type")).map(|(_, kind)| word(*kind));
+    let kind = kind.as_deref().unwrap_or("");
+    let is_text = matches!(kind, "text" | "input_text" | "output_text");
+    rest.unreadable = is_unreadable(kind);
+    let mut text = None;
+    for (name, value) in entries {
+        match &*word(name) {
+            "type" => {}
+            "text" if is_text && text.is_none() && value.get().starts_with('"') => {
+                text = Some(value.get());
+            }
+            "text" | "refusal" => rest.text(value),
+            "image_url" | "image" | "input_audio" | "audio" | "video_url" | "video" | "file"
+            | "file_data" | "source" | "content" | "title" | "context" => rest.known("", value),
+            _ => rest.member(whole, name, value),
+        }
+    }
+    text
+}
+
+/// Whether parts of a type are images or sounds. Whether a file can be read is seen when it is.
+fn is_unreadable(kind: &str) -> bool {
+    ["image", "audio", "video"].iter().any(|medium| kind.contains(medium))
+}
+
+fn calls<'a>(text: &'a str, value: Raw<'a>, words: &mut Unit<'a>, rest: &mut Unit<'a>) {
+    let Ok(calls) = value.read::<Vec<Entries<'a>>>() else { return rest.known("", value) };
+    for (name, value) in calls.into_iter().flat_map(|call| call.0) {
+        match &*word(name) {
+            "type" | "id" => words.word(value),
+            "function" => {
+                let Ok(Entries(entries)) = value.read() else {
+                    rest.known("", value);
+                    continue;
+                };
+                for (name, value) in entries {
+                    match &*word(name) {
+                        "name" => words.word(value),
+                        "arguments" => rest.text(value),
+                        _ => rest.member(text, name, value),
+                    }
+                }
+            }
+            _ => rest.member(text, name, value),
+        }
+    }
+}
+
+fn tool(text: &str) -> Vec<Unit<'_>> {
+    let mut words = Unit { words: true, ..Unit::default() };
+    let mut rest = Unit::default();
+    let Ok(Entries(entries)) = read(text) else {
+        rest.piece("", text, Form::Json);
+        return vec![rest];
+    };
+    for (name, value) in entries {
+        match &*word(name) {
+            "type" => words.word(value),
+            "function" | "custom" if let Ok(Entries(entries)) = value.read() => {
+                for (name, value) in entries {
+                    match &*word(name) {
+                        "name" => words.word(value),
+                        "description" => rest.text(value),
+                        "parameters" => rest.known("", value),
+                        _ => rest.member(text, name, value),
+                    }
+                }
+            }
+            "name" => words.word(value),
+            _ => rest.member(text, name, value),
+        }
+    }
+    let units = [words, rest].into_iter();
+    units.filter(|unit| !unit.pieces.is_empty()).collect()
+}
+
+fn member<'a>(name: &'a str, value: &'a str) -> Vec<Unit<'a>> {
+    let mut unit =
+        Unit { words: matches!(name, "tool_choice" | "function_call"), ..Unit::default() };
+    let form = if KNOWN_MEMBERS.contains(&name) { Form::Fixed } else { Form::Plain };
+    unit.piece("\"", name, form);
+    unit.piece("\": ", value, Form::Json);
+    vec![unit]
+}
+
+impl<'a> Unit<'a> {
+    fn piece(&mut self, before: &'static str, text: &'a str, form: Form) {
+        self.pieces.push(Piece { before, text, form });
+    }
+
+    fn separator(&self) -> &'static str {
+        if self.pieces.is_empty() { "" } else { "\n" }
+    }
+
+    /// A text that stands for itself.
+    fn text(&mut self, value: Raw<'a>) {
+        let form = if value.get().starts_with('"') { Form::Literal } else { Form::Json };
+        self.piece(self.separator(), value.get(), form);
+    }
+
+    /// An identifier.
+    fn word(&mut self, value: Raw<'a>) {
+        self.text(value);
+    }
+
+    /// The value of a member whose name is the protocol's.
+    fn known(&mut self, name: &'static str, value: Raw<'a>) {
+        let before = if name.is_empty() { self.separator() } else { name };
+        self.piece(before, value.get(), Form::Json);
+    }
+
+    /// A member of an object in `text` that nobody knows, name and all.
+    fn member(&mut self, text: &'a str, name: Raw<'a>, value: Raw<'a>) {
+        let start = super::offset_in(text, name.get());
+        let end = super::offset_in(text, value.get()) + value.get().len();
+        match text.get(start..end) {
+            Some(member) => self.piece(self.separator(), member, Form::Json),
+            None => self.piece(self.separator(), value.get(), Form::Json),
+        }
+    }
+}
+
+/// What a string says; empty for anything else.
+fn word<'a>(value: Raw<'a>) -> std::borrow::Cow<'a, str> {
+    let literal = value.get();
+    let inside = literal.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or("");
+    if !inside.contains('\\') {
+        return inside.into();
+    }
+    let mut decoded = Vec::new();
+    unescape(inside, &mut decoded);
+    String::from_utf8(decoded).unwrap_or_default().into()
+}
+
+fn is(name: Raw<'_>, known: &str) -> bool {
+    *word(name) == *known
+}
+
+/// The name of a member, if it is the protocol's.
+pub(super) fn known(name: &str) -> Option<&'static str> {
+    KNOWN_MEMBERS.into_iter().find(|known| *known == name)
+}

@@ -1,0 +1,246 @@
+//! Filters a whole request: everything in it that a provider would see is read, what must not leave
+//! is replaced, and all other bytes stay as they are.
+//!
+//! The filter works on the request's bytes and not on its typed view, so that nothing is overlooked
+//! for want of a name: every string, name and number of every member is either scanned or listed in
+//! [`dissect`] as one that is not sent. From bytes to findings and back:
+//!
+//! 1. [`dissect`]: the request is cut into blocks (a message, a tool, a member), and these into
+//!    units: stretches that are read as one text. Adjacent text parts of a message are one unit;
+//!    two messages never are, so that what a turn looks like does not depend on the next.
+//! 2. [`compose`]: a unit becomes a text without escapes, nested JSON and text files included.
+//! 3. [`find`]: it is scanned. What is known about a block is remembered ([`memory`]).
+//! 4. [`spread`]: only where something was found: the same values are looked for in everything else.
+//!    This may change an earlier turn when its value is first recognised in a later one; the
+//!    alternative were to let it leave.
+//! 5. [`edits`]: the findings become edits of the original bytes.
+
+mod cache;
+mod compose;
+mod data_url;
+mod dissect;
+mod edits;
+mod encoding;
+mod find;
+mod memory;
+mod place;
+#[cfg(test)]
+mod properties;
+mod reader;
+mod redact;
+mod report;
+mod spread;
+#[cfg(test)]
+mod tests;
+mod text;
+mod variants;
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use sluice_core::filtering::FilterAction;
+use sluice_core::level::SecurityLevel;
+use sluice_core::source::{Source, SourceMember};
+
+use self::dissect::blocks;
+use self::memory::{Memory, groups};
+pub use self::place::places;
+use self::reader::{Failure, Reader};
+use self::redact::{Read, redact};
+pub use self::report::Report;
+pub use self::text::{FilteredText, FoundInText};
+use crate::flag::Flag;
+use crate::kind::Kind;
+use crate::level::Rules;
+use crate::map::RedactionMap;
+use crate::scan::{Scanner, ScannerSettings, SettingsProblem};
+use crate::surrogate::Surrogates;
+
+/// What a deployment chooses.
+#[derive(Debug, Clone)]
+pub struct FilterSettings {
+    /// What is found.
+    pub scanner: ScannerSettings,
+    /// What is done about it, level by level as in [`SecurityLevel::ALL`].
+    pub rules: [Rules; 3],
+    /// Which kinds are replaced by made-up values of the same form; all others by placeholders.
+    pub surrogates: Surrogates,
+    /// Memory for what is known about the messages of earlier requests; 0 to remember nothing.
+    pub cache_bytes: usize,
+}
+
+impl Default for FilterSettings {
+    fn default() -> Self {
+        Self {
+            scanner: ScannerSettings::default(),
+            rules: SecurityLevel::ALL.map(Rules::of),
+            surrogates: Surrogates::default(),
+            cache_bytes: 32 << 20,
+        }
+    }
+}
+
+/// The filter of a deployment, shared by all requests.
+pub struct Filter {
+    scanner: Arc<Scanner>,
+    rules: [Rules; 3],
+    surrogates: Surrogates,
+    secret: [u8; 32],
+    memory: Memory,
+}
+
+/// Whose request it is, and how strictly it is read.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// The account: placeholders are its own, and so is what is remembered.
+    pub account: &'a str,
+    /// The strictest of the levels that apply.
+    pub level: SecurityLevel,
+    /// Nothing is remembered.
+    pub zero_retention: bool,
+}
+
+/// A request that may go.
+#[derive(Debug)]
+pub struct Filtered {
+    /// All members of the request as they are to be sent; `None` where nothing was changed.
+    pub members: Option<Vec<SourceMember>>,
+    /// What stands for what, to restore the answer.
+    pub map: RedactionMap,
+    /// What was replaced, in the request's order.
+    pub found: Vec<Found>,
+    /// What was done.
+    pub report: Report,
+}
+
+/// A stretch of a request that was replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Index of the member of the request that it is in.
+    pub member: usize,
+    /// Where in the member's value it stood: its beginning, or that of the payload it was encoded in.
+    pub at: usize,
+    /// What it is.
+    pub kind: Kind,
+    /// Which rule found it.
+    pub rule: &'static str,
+    /// What stands there instead.
+    pub placeholder: String,
+}
+
+/// A request that must not go.
+#[derive(Debug, thiserror::Error)]
+#[error("{refusal}")]
+pub struct Refused {
+    /// Why.
+    pub refusal: Refusal,
+    /// What is known about it.
+    pub report: Box<Report>,
+}
+
+/// Why a request must not go. Places are named, contents never.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Refusal {
+    /// It looks like an attack on the model.
+    #[error("{place} looks like an attack on the model (score {score:.3})")]
+    Injection {
+        /// Where: `messages[3].content`.
+        place: String,
+        /// How much.
+        score: f32,
+    },
+    /// It has a part that cannot be read, and the level does not let such parts pass.
+    #[error("{place} cannot be read, and this security level lets only pass what was read")]
+    Unreadable {
+        /// Where: `messages[3].content[1]`.
+        place: String,
+    },
+    /// The filter failed, and the level does not let pass what was not read.
+    #[error("the security filter failed on {place}")]
+    Failed {
+        /// Where: `messages[3]`, or `the request`.
+        place: String,
+    },
+}
+
+impl Filter {
+    /// A filter; `secret` is the deployment's own, and makes its placeholders.
+    pub fn new(settings: &FilterSettings, secret: [u8; 32]) -> Result<Self, SettingsProblem> {
+        Ok(Self {
+            scanner: Arc::new(Scanner::new(&settings.scanner)?),
+            rules: settings.rules,
+            surrogates: settings.surrogates,
+            secret,
+            memory: Memory::new(settings.cache_bytes),
+        })
+    }
+
+    /// What finds values, for the way back.
+    pub fn scanner(&self) -> &Arc<Scanner> {
+        &self.scanner
+    }
+
+    /// What `level` stands for in this deployment.
+    pub fn rules(&self, level: SecurityLevel) -> &Rules {
+        let [standard, high, maximum] = &self.rules;
+        match level {
+            SecurityLevel::Standard => standard,
+            SecurityLevel::High => high,
+            SecurityLevel::Maximum => maximum,
+        }
+    }
+
+    /// Filters a request. Fails where the rules of its level do not let it go; that includes every
+    /// failure of the filter itself that leaves something unread.
+    pub fn request(&self, source: &Source, subject: &Subject<'_>) -> Result<Filtered, Refused> {
+        let whole = || failed("the request".to_owned(), Report::default());
+        guarded(|| self.filter(source, subject)).unwrap_or_else(|_| Err(whole()))
+    }
+
+    fn filter(&self, source: &Source, subject: &Subject<'_>) -> Result<Filtered, Refused> {
+        let blocks = blocks(source);
+        let mut reader = Reader::new(self, subject);
+        let groups = groups(source, &blocks, reader.keys.as_ref());
+        let examined = match reader.examine(&blocks, &groups) {
+            Ok(examined) => examined,
+            Err(failed_on) => {
+                let place = blocks.get(failed_on).map(|block| block.place(None));
+                return Err(failed(place.unwrap_or_default(), Report::default()));
+            }
+        };
+        let mut report = reader.report(examined.iter().map(|known| &**known));
+        if let Some(refusal) = reader.refusal(&blocks, &examined) {
+            report.action = FilterAction::Block;
+            return Err(Refused { refusal, report: Box::new(report) });
+        }
+        if examined.iter().all(|known| known.findings.is_empty()) {
+            let map = RedactionMap::default();
+            return Ok(Filtered { members: None, map, found: Vec::new(), report });
+        }
+        Ok(redact(source, &Read { blocks, groups, examined }, &mut reader, report))
+    }
+}
+
+impl fmt::Debug for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Filter").field("rules", &self.rules).finish_non_exhaustive()
+    }
+}
+
+fn failed(place: String, mut report: Report) -> Refused {
+    report.action = FilterAction::Block;
+    report.flags.raise(Flag::FilterFailed);
+    Refused { refusal: Refusal::Failed { place }, report: Box::new(report) }
+}
+
+/// Runs a part of the filter. None is known to panic; if one does, that is a failure of that part
+/// and not the end of the request.
+fn guarded<T>(part: impl FnOnce() -> T) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(part)).map_err(|_| Failure)
+}
+
+/// Where `inner`, a slice of `outer`, begins in it.
+fn offset_in(outer: &str, inner: &str) -> usize {
+    (inner.as_ptr() as usize).wrapping_sub(outer.as_ptr() as usize)
+}

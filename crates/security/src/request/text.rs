@@ -1,0 +1,159 @@
+//! Filters plain text: a file, a commit, what somebody types.
+
+use std::ops::Range;
+
+use sluice_core::filtering::FilterAction;
+
+use super::compose::{Blobs, Form, Piece, Unit};
+use super::edits::{Replacement, apply, clip, edits};
+use super::reader::{Examined, Reader};
+use super::report::Report;
+use super::spread::Spread;
+use super::{Failure, Filter, Refused, Subject, failed, guarded};
+use crate::finding::{Finding, settle};
+use crate::injection::Origin;
+use crate::kind::Kind;
+use crate::map::{RedactionMap, TakenWords};
+use crate::placeholder::PlaceholderKey;
+
+/// A text that was filtered.
+#[derive(Debug)]
+pub struct FilteredText {
+    /// What a model would see.
+    pub text: String,
+    /// What stands for what.
+    pub map: RedactionMap,
+    /// What was replaced, in order.
+    pub found: Vec<FoundInText>,
+    /// What was noticed. The action says what would become of a request with this text.
+    pub report: Report,
+}
+
+/// A stretch of a text that was replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundInText {
+    /// Where it stands in the original; for a value inside a data URL, all of its payload.
+    pub range: Range<usize>,
+    /// What it is.
+    pub kind: Kind,
+    /// Which rule found it.
+    pub rule: &'static str,
+    /// What stands there instead.
+    pub placeholder: String,
+}
+
+impl Filter {
+    /// Filters a text as if it were what a user says, remembering nothing. An attack is reported and
+    /// nothing is refused, but for what could not be read.
+    pub fn text(&self, text: &str, subject: &Subject<'_>) -> Result<FilteredText, Refused> {
+        let subject = Subject { zero_retention: true, ..*subject };
+        let failure = || failed("the text".to_owned(), Report::default());
+        let filtered = guarded(|| self.filter_text(text, &subject));
+        filtered.and_then(|filtered| filtered).map_err(|Failure| failure())
+    }
+
+    fn filter_text(&self, text: &str, subject: &Subject<'_>) -> Result<FilteredText, Failure> {
+        let unit = Unit {
+            pieces: vec![Piece { before: "", text, form: Form::Plain }],
+            origin: Some(Origin::User),
+            blobs: Blobs::Text,
+            ..Unit::default()
+        };
+        let mut reader = Reader::new(self, subject);
+        let mut known = Examined::default();
+        reader.read_unit(0, &unit, &mut known)?;
+        let mut report = reader.report(std::slice::from_ref(&known));
+        if known.is_refused(reader.rules) {
+            report.action = FilterAction::Block;
+        }
+        let mut filtered = FilteredText {
+            text: text.to_owned(),
+            map: RedactionMap::new(self.surrogates),
+            found: Vec::new(),
+            report: Report::default(),
+        };
+        if !known.findings.is_empty() {
+            let findings = known.findings.iter().map(|(_, finding)| *finding).collect();
+            self.replace(findings, &unit, &mut reader, &mut filtered);
+            report.action = report.action.max(FilterAction::Redact);
+            report.redactions = filtered.map.counts();
+        }
+        filtered.report = report;
+        Ok(filtered)
+    }
+
+    fn replace(
+        &self,
+        mut findings: Vec<Finding>,
+        unit: &Unit<'_>,
+        reader: &mut Reader<'_>,
+        filtered: &mut FilteredText,
+    ) {
+        let (text, layout) = reader.composer.layout(unit);
+        let values = findings.iter().map(|finding| (&text[finding.range()], finding.kind));
+        if let Some(spread) = Spread::new(values) {
+            spread.find(text, &mut findings);
+            settle(&mut findings);
+            findings = clip(&findings, &layout, text, unit.joined);
+        }
+        let mut taken = TakenWords::new(self.surrogates);
+        taken.collect(text);
+        let key = PlaceholderKey::new(&self.secret, reader.subject.account);
+        let mut mint = |finding: &Finding| {
+            let value = &text[finding.range()];
+            filtered
+                .map
+                .placeholder(&key, finding.kind, value, |word| taken.contains(word))
+                .to_owned()
+        };
+        let minted: Vec<String> = findings.iter().map(&mut mint).collect();
+        let replacements: Vec<Replacement<'_>> = (findings.iter().zip(&minted))
+            .map(|(finding, with)| Replacement { range: finding.range(), with })
+            .collect();
+        for (piece, items) in unit.pieces.iter().zip(&layout) {
+            let mut changes = Vec::new();
+            edits(items, piece.text, &replacements, 0, &mut changes);
+            for edit in &changes {
+                for i in edit.begins.clone() {
+                    let (Some(finding), Some(placeholder)) = (findings.get(i), minted.get(i))
+                    else {
+                        continue;
+                    };
+                    filtered.found.push(FoundInText {
+                        range: edit.range.clone(),
+                        kind: finding.kind,
+                        rule: finding.rule,
+                        placeholder: placeholder.clone(),
+                    });
+                }
+            }
+            filtered.text = apply(piece.text, &changes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sluice_core::level::SecurityLevel;
+
+    use super::super::tests::{EMAIL, TOKEN, filter, subject};
+    use super::*;
+
+    #[test]
+    fn texts_are_filtered_as_they_stand() {
+        let text = format!("# {EMAIL}\nexport KEY={TOKEN} # and {TOKEN}\n");
+        let filtered = filter().text(&text, &subject(SecurityLevel::Standard)).unwrap();
+        let mut restored = filtered.text.clone();
+        for redaction in filtered.map.redactions() {
+            restored = restored.replace(&redaction.placeholder, &redaction.value);
+        }
+        assert_eq!(restored, text);
+        assert!(!filtered.text.contains(EMAIL) && !filtered.text.contains(TOKEN));
+        let values: Vec<&str> = filtered.found.iter().map(|f| &text[f.range.clone()]).collect();
+        assert_eq!(values, [EMAIL, TOKEN, TOKEN]);
+        assert_eq!(filtered.report.redactions, [(Kind::Secret, 1), (Kind::Email, 1)]);
+        let clean = filter().text("nothing", &subject(SecurityLevel::High)).unwrap();
+        assert_eq!((clean.text.as_str(), clean.report.action), ("nothing", FilterAction::Pass));
+        assert!(clean.report.redactions.is_empty() && clean.report.flags.is_empty());
+    }
+}
