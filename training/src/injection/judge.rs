@@ -1,0 +1,204 @@
+//! Judges the model on whole sources that it has not been trained on.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::thread;
+
+use serde::Serialize;
+use sluice_security::injection::Origin;
+
+use super::corpus::Example;
+use super::fit::{Bag, Settings, log_odds};
+use super::{fit_on, rows};
+
+/// The log-odds of a text in which nothing is worth a look.
+const NOTHING: f32 = -100.0;
+
+/// What was measured.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Figures {
+    /// What the figures mean.
+    pub(crate) meaning: &'static str,
+    /// By source: attacks found and harmless texts mistaken.
+    pub(crate) sources: BTreeMap<String, Figure>,
+    /// Attacks of public sources found at the usual threshold: the mean over sources.
+    pub(crate) found_mean_of_sources: f32,
+    /// The same over all texts.
+    pub(crate) found_of_texts: f32,
+}
+
+/// What was measured on one source.
+#[derive(Debug, Default, Clone, Copy, Serialize)]
+pub(crate) struct Figure {
+    /// Attacks in it.
+    pub(crate) attacks: usize,
+    /// Share of the attacks that score above the usual threshold.
+    pub(crate) found: f32,
+    /// Share of the attacks that score above the strict threshold.
+    pub(crate) found_strict: f32,
+    /// Harmless texts in it.
+    pub(crate) harmless: usize,
+    /// Share of the harmless texts that score above the usual threshold.
+    pub(crate) mistaken: f32,
+    /// Share of the harmless texts that score above the strict threshold.
+    pub(crate) mistaken_strict: f32,
+}
+
+/// The figures and what follows from them for the model.
+pub(crate) struct Judged {
+    /// The figures.
+    pub(crate) figures: Figures,
+    /// Log-odds of the calibrated score for a sum of 0.
+    pub(crate) shift: f32,
+    /// How much the calibrated score's log-odds grow with those of the sum.
+    pub(crate) slope: f32,
+}
+
+/// Scores each source by a model that has not seen it.
+pub(crate) fn judge(
+    examples: &[Example],
+    bags: &[Bag],
+    looked_at: &[Vec<Bag>],
+    settings: Settings,
+) -> Judged {
+    let folds = folds(examples);
+    let score_half = |half: usize| {
+        let of_half = folds.iter().skip(half).step_by(2);
+        let scored = of_half.map(|fold| score(examples, bags, looked_at, settings, fold));
+        scored.collect::<Vec<_>>().concat()
+    };
+    let mut scored = thread::scope(|scope| {
+        let other = scope.spawn(|| score_half(1));
+        let mut scored = score_half(0);
+        scored.extend(other.join().unwrap_or_default());
+        scored
+    });
+    scored.sort_by_key(|(i, _)| *i);
+    measure(examples, &scored)
+}
+
+/// The sources that are held out together: each source of attacks with one of harmless texts.
+fn folds(examples: &[Example]) -> Vec<Vec<String>> {
+    let mut attacks: Vec<&str> = Vec::new();
+    let mut harmless: Vec<&str> = Vec::new();
+    for example in examples.iter().filter(|example| !example.is_extra) {
+        let sources = if example.is_attack { &mut attacks } else { &mut harmless };
+        if !sources.contains(&example.source.as_str()) {
+            sources.push(&example.source);
+        }
+    }
+    harmless.retain(|source| !attacks.contains(source));
+    let mut folds: Vec<Vec<String>> = attacks.iter().map(|s| vec![(*s).to_owned()]).collect();
+    let count = folds.len().max(1);
+    for (i, source) in harmless.iter().enumerate() {
+        if let Some(fold) = folds.get_mut(i % count) {
+            fold.push((*source).to_owned());
+        }
+    }
+    folds
+}
+
+fn score(
+    examples: &[Example],
+    bags: &[Bag],
+    looked_at: &[Vec<Bag>],
+    settings: Settings,
+    fold: &[String],
+) -> Vec<(usize, f32)> {
+    let weights = fit_on(examples, bags, settings, |example| !fold.contains(&example.source));
+    let held_out = (0..examples.len())
+        .filter(|i| !examples[*i].is_extra && fold.contains(&examples[*i].source));
+    let worst = |i: usize| {
+        let places = looked_at[i].iter().map(|bag| log_odds(&weights, bag));
+        places.fold(NOTHING, f32::max)
+    };
+    held_out.map(|i| (i, worst(i))).collect()
+}
+
+fn measure(examples: &[Example], scored: &[(usize, f32)]) -> Judged {
+    let is_own = |example: &Example| example.source.starts_with("own:");
+    let harmless = |own: bool| {
+        let of_kind = |example: &Example| {
+            !example.is_attack && is_own(example) == own && example.source != rows::QUOTING
+        };
+        let mut scores: Vec<f32> =
+            scored.iter().filter(|(i, _)| of_kind(&examples[*i])).map(|(_, s)| *s).collect();
+        scores.sort_by(f32::total_cmp);
+        scores
+    };
+    let (public, own) = (harmless(false), harmless(true));
+    let usual = above_all_but(&public, 0.01).max(above_all_but(&own, 0.07));
+    let strict = above_all_but(&public, 0.001).max(above_all_but(&own, 0.01)).max(usual + 0.5);
+
+    let mut sources: BTreeMap<String, Figure> = BTreeMap::new();
+    for (i, score) in scored {
+        let example = &examples[*i];
+        let origin = if example.origin == Origin::Tool { "tool" } else { "user" };
+        let figure = sources.entry(format!("{} ({origin})", example.source)).or_default();
+        let above = |threshold: f32| if *score > threshold { 1.0 } else { 0.0 };
+        if example.is_attack {
+            figure.attacks += 1;
+            figure.found += above(usual);
+            figure.found_strict += above(strict);
+        } else {
+            figure.harmless += 1;
+            figure.mistaken += above(usual);
+            figure.mistaken_strict += above(strict);
+        }
+    }
+    for figure in sources.values_mut() {
+        let attacks = figure.attacks.max(1) as f32;
+        let harmless = figure.harmless.max(1) as f32;
+        figure.found /= attacks;
+        figure.found_strict /= attacks;
+        figure.mistaken /= harmless;
+        figure.mistaken_strict /= harmless;
+    }
+    let public: Vec<&Figure> = sources
+        .iter()
+        .filter(|(name, figure)| !name.starts_with("own:") && figure.attacks > 0)
+        .map(|(_, figure)| figure)
+        .collect();
+    let texts: usize = public.iter().map(|figure| figure.attacks).sum();
+    let found: f32 = public.iter().map(|figure| figure.found * figure.attacks as f32).sum();
+    let mean: f32 = public.iter().map(|figure| figure.found).sum();
+    // The usual threshold becomes a score of 0.5, the strict one of 0.9: log-odds of 0 and 2.197.
+    let slope = 2.197 / (strict - usual);
+    let figures = Figures {
+        meaning: "each source judged by a model that was trained without it; the usual threshold \
+                  is where at most 1 % of the public harmless texts and 7 % of our own, which use \
+                  the words of attacks, are mistaken; the strict one where it is 0.1 % and 1 %",
+        found_mean_of_sources: mean / public.len().max(1) as f32,
+        found_of_texts: found / texts.max(1) as f32,
+        sources,
+    };
+    Judged { figures, shift: -usual * slope, slope }
+}
+
+/// The score that all but a share of `scores`, which are sorted, do not exceed.
+fn above_all_but(scores: &[f32], share: f32) -> f32 {
+    let at = (scores.len() as f32 * (1.0 - share)) as usize;
+    scores.get(at.min(scores.len().saturating_sub(1))).copied().unwrap_or(0.0)
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{:38} {:>8} {:>6} {:>6} {:>8} {:>6} {:>6}",
+            "source", "attacks", "found", "strict", "harmless", "wrong", "strict"
+        )?;
+        for (name, x) in &self.sources {
+            writeln!(
+                f,
+                "{name:38} {:8} {:6.3} {:6.3} {:8} {:6.4} {:6.4}",
+                x.attacks, x.found, x.found_strict, x.harmless, x.mistaken, x.mistaken_strict
+            )?;
+        }
+        writeln!(
+            f,
+            "found: {:.3} mean of sources, {:.3} of texts",
+            self.found_mean_of_sources, self.found_of_texts
+        )
+    }
+}
