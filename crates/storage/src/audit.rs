@@ -11,6 +11,7 @@ use hmac::Mac as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use sluice_core::clock::UnixMillis;
+use sluice_core::filtering::FilterRecord;
 use sluice_core::ids::{AccountId, KeyId, ModelId, ProviderId, RequestId};
 use sluice_core::level::SecurityLevel;
 use sluice_core::money::PicoUsd;
@@ -62,9 +63,9 @@ pub struct AuditEntry {
     pub region: Option<Region>,
     /// How strictly it was filtered.
     pub level: SecurityLevel,
-    /// The kinds of things that were found, as JSON values.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub findings: Vec<serde_json::Value>,
+    /// What the filter did: kinds and counts, never values.
+    #[serde(default, skip_serializing_if = "FilterRecord::is_quiet")]
+    pub filter: FilterRecord,
     /// The tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
@@ -79,14 +80,14 @@ pub struct AuditEntry {
 
 impl AuditEntry {
     /// The entry as zero-retention mode allows it: no request id, address or application, and
-    /// nothing that was derived from content (findings, token counts, cost).
+    /// nothing that was derived from content (what was found, token counts, cost).
     #[must_use]
     pub fn for_zero_retention(self) -> Self {
         Self {
             request_id: None,
             remote_addr: None,
             app: None,
-            findings: Vec::new(),
+            filter: FilterRecord::default(),
             usage: None,
             cost: None,
             zero_retention: true,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use sluice_core::clock::UnixMillis;
+use sluice_core::filtering::{FilterAction, FilterRecord};
 use sluice_core::ids::{AccountId, KeyId, ModelId, ProviderId, RequestId};
 use sluice_core::level::SecurityLevel;
 use sluice_core::money::PicoUsd;
@@ -74,6 +75,9 @@ pub struct UsageRecord {
     /// Whether the built-in simulator answered.
     #[serde(default)]
     pub simulated: bool,
+    /// What the filter did.
+    #[serde(default, skip_serializing_if = "FilterRecord::is_quiet")]
+    pub filter: FilterRecord,
 }
 
 /// Optional amounts of money as whole pico-dollars, exactly.
@@ -283,7 +287,8 @@ async fn insert(
         "INSERT INTO usage_records (request_id, key_id, account_id, started_at, app_url, \
          app_title, model_asked, model, provider, region, level, stream, uncached_input, \
          cache_read, cache_write, output, reasoning, usage_source, cost, price_version, \
-         time_to_first_token_ms, duration_ms, outcome, attempts, audit_id, simulated) ",
+         time_to_first_token_ms, duration_ms, outcome, attempts, audit_id, simulated, \
+         filter_action, filter_record) ",
     );
     query.push_values(records, |row, record| bind(row, record));
     query.push(" ON CONFLICT (request_id) DO NOTHING");
@@ -320,6 +325,8 @@ fn bind(mut row: Separated<'_, Sqlite, &'static str>, record: &UsageRecord) {
     row.push_bind(i64::from(record.attempts));
     row.push_bind(record.audit_id.as_deref());
     row.push_bind(record.simulated);
+    row.push_bind(record.filter.action.as_str());
+    row.push_bind(filter_to_db(&record.filter));
 }
 
 fn read(row: &SqliteRow) -> Result<UsageRecord, StorageError> {
@@ -348,7 +355,22 @@ fn read(row: &SqliteRow) -> Result<UsageRecord, StorageError> {
         attempts: small("attempts")?,
         audit_id: row.plain("audit_id")?,
         simulated: row.plain("simulated")?,
+        filter: read_filter(&row)?,
     })
+}
+
+/// What the filter did, as the database keeps it: JSON text, nothing where there is nothing to tell.
+fn filter_to_db(filter: &FilterRecord) -> Option<String> {
+    (!filter.is_quiet()).then(|| serde_json::to_string(filter).ok()).flatten()
+}
+
+fn read_filter(row: &Columns<'_>) -> Result<FilterRecord, StorageError> {
+    let action = row.word("filter_action", FilterAction::parse)?;
+    let Some(text) = row.plain::<Option<String>>("filter_record")? else {
+        return Ok(FilterRecord { action, ..FilterRecord::default() });
+    };
+    serde_json::from_str(&text)
+        .map_err(|_| StorageError::Unreadable { column: "filter_record", value: text })
 }
 
 /// The five classes of tokens, which records and sums keep in columns of the same names.

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test file uses some of them")]
 
 use sluice_core::clock::UnixMillis;
+use sluice_core::filtering::{FilterAction, FilterRecord};
 use sluice_core::key::{AccountTier, KeyClass, MaxTokensBound};
 use sluice_core::level::SecurityLevel;
 use sluice_core::money::PicoUsd;
@@ -81,6 +82,12 @@ pub(crate) fn usage(id: u64) -> UsageRecord {
         attempts: 2,
         audit_id: Some(format!("aud-{id:06}")),
         simulated: false,
+        filter: FilterRecord {
+            action: FilterAction::Redact,
+            redactions: [("email".to_owned(), id)].into(),
+            flags: vec!["prompt_injection".to_owned()],
+            injection_permille: 431,
+        },
     }
 }
 
@@ -98,7 +105,7 @@ pub(crate) fn audit(id: u64) -> AuditEntry {
         provider: Some("lab".into()),
         region: Some(Region::UsEast),
         level: SecurityLevel::Maximum,
-        findings: vec![serde_json::json!({"kind": "email", "count": 2})],
+        filter: FilterRecord { redactions: [("email".to_owned(), 2)].into(), ..Default::default() },
         usage: Some(Usage { uncached_input: 1, ..Usage::default() }),
         cost: Some(PicoUsd(1)),
         outcome: Outcome::Completed,
