@@ -9,6 +9,7 @@ use std::time::Duration;
 use sluice_core::answer::ChatAnswer;
 use sluice_core::clock::{Clock, UnixMillis};
 use sluice_core::event::Delta;
+use sluice_core::filtering::FilterRecord;
 use sluice_core::ids::{ModelId, ProviderId};
 use sluice_core::json::JsonText;
 use sluice_core::money::PicoUsd;
@@ -50,6 +51,8 @@ pub struct Receipt {
     pub region: Option<Region>,
     /// The audit entry; empty where there is none.
     pub audit_id: String,
+    /// What the filter did with the request and its answer.
+    pub filter: FilterRecord,
 }
 
 /// What is known of a request when it is admitted.
@@ -87,6 +90,7 @@ struct Running {
     /// The answer's text so far, for counting it when nobody else does. Held in memory only.
     text: String,
     text_bytes: usize,
+    filter: FilterRecord,
 }
 
 struct Served {
@@ -110,6 +114,7 @@ impl Meter {
             time_to_first_token: None,
             text: String::new(),
             text_bytes: 0,
+            filter: FilterRecord::default(),
         })))
     }
 
@@ -166,6 +171,13 @@ impl Meter {
         }
     }
 
+    /// What the filter has done so far. A later record replaces an earlier one.
+    pub fn filtered(&mut self, filter: FilterRecord) {
+        if let Some(running) = &mut self.0 {
+            running.filter = filter;
+        }
+    }
+
     /// The provider counted. A later figure replaces an earlier one.
     pub fn usage(&mut self, usage: Usage) {
         if let Some(running) = &mut self.0 {
@@ -212,7 +224,9 @@ impl Running {
     fn settle_usage(&self, outcome: Outcome) -> (Usage, UsageSource) {
         let generated = || count_tokens(&self.text, self.text_bytes.max(self.text.len()));
         match self.usage {
-            Some(usage) if outcome == Outcome::Completed => (usage, UsageSource::Measured),
+            Some(usage) if matches!(outcome, Outcome::Completed | Outcome::Blocked) => {
+                (usage, UsageSource::Measured)
+            }
             // Some providers count the prompt first; what was generated then has to be counted.
             Some(usage) => {
                 let output = usage.output.max(generated().saturating_sub(usage.reasoning));
@@ -256,6 +270,7 @@ impl Running {
             cost,
             duration,
             time_to_first_token: self.time_to_first_token,
+            filter: &self.filter,
         });
         accounting.metrics.in_flight.dec();
         let facts = Facts { outcome, usage, usage_source, cost, duration };
@@ -267,6 +282,7 @@ impl Running {
             policy: self.admitted.policy,
             region: candidate.region,
             audit_id: self.audit_id.clone().unwrap_or_default(),
+            filter: self.filter.clone(),
         });
         self.admitted.permit.settle(usage.total_tokens(), now);
         receipt
@@ -331,6 +347,7 @@ impl Running {
             attempts: self.attempts,
             audit_id: self.audit_id.clone(),
             simulated: model.is_some_and(|model| model.simulated),
+            filter: self.filter.clone(),
         }
     }
 
@@ -364,7 +381,7 @@ impl Running {
             provider,
             region: candidate.and_then(|candidate| candidate.region),
             level: policy.level,
-            findings: Vec::new(),
+            filter: self.filter.clone(),
             usage: Some(facts.usage),
             cost: facts.cost,
             outcome: facts.outcome,

@@ -6,9 +6,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use sluice_core::event::StreamEvent;
+use sluice_core::event::{Delta, StreamEvent};
+use sluice_core::filtering::FilterRecord;
 use sluice_core::ids::ModelId;
-use sluice_core::outcome::Outcome;
 use sluice_providers::error::{ProviderError, ProviderErrorKind};
 use tokio::time::{Instant, Sleep, sleep_until};
 
@@ -17,6 +17,7 @@ use crate::dispatch::{Failure, OpenStream, failure, read_error};
 use crate::error::ChatError;
 use crate::plan::Candidate;
 use crate::snapshot::Timeouts;
+use crate::way_back::WayBack;
 
 /// One thing to tell the caller.
 #[derive(Debug)]
@@ -36,6 +37,7 @@ pub(crate) struct Opened {
     pub(crate) stream: OpenStream,
     pub(crate) candidate: Candidate,
     pub(crate) meter: Meter,
+    pub(crate) way_back: WayBack,
 }
 
 /// A provider that is being asked.
@@ -59,6 +61,11 @@ pub struct AnswerStream {
     told: Instant,
     timer: Pin<Box<Sleep>>,
     events: Vec<StreamEvent>,
+    /// What an event becomes on its way back.
+    deltas: Vec<Delta>,
+    /// What the filter had done when the headers were sent, and has done since.
+    told_filter: FilterRecord,
+    filter: FilterRecord,
 }
 
 impl AnswerStream {
@@ -68,7 +75,8 @@ impl AnswerStream {
         timeouts: Timeouts,
         deadline: Instant,
     ) -> Self {
-        Self::new(model, State::Open(Box::new(opened)), timeouts, deadline, false)
+        let filter = opened.way_back.record();
+        Self::new(model, State::Open(Box::new(opened)), timeouts, deadline, false, filter)
     }
 
     /// The provider has said nothing for the length of a keep-alive: the caller hears a comment
@@ -78,13 +86,29 @@ impl AnswerStream {
         opening: Opening,
         timeouts: Timeouts,
         deadline: Instant,
+        filter: FilterRecord,
     ) -> Self {
-        Self::new(model, State::Opening(opening), timeouts, deadline, true)
+        Self::new(model, State::Opening(opening), timeouts, deadline, true, filter)
     }
 
     /// The model that answers.
     pub fn model(&self) -> &ModelId {
         &self.model
+    }
+
+    /// What the filter did with the request: all that is known before the answer.
+    pub fn filter_so_far(&self) -> &FilterRecord {
+        &self.told_filter
+    }
+
+    /// What the filter did with the request and the answer, if that is more than
+    /// [`AnswerStream::filter_so_far`].
+    pub fn filter_news(&self) -> Option<FilterRecord> {
+        let now = match &self.state {
+            State::Open(opened) => opened.way_back.record(),
+            State::Opening(_) | State::Over => self.filter.clone(),
+        };
+        (now != self.told_filter).then_some(now)
     }
 
     fn new(
@@ -93,6 +117,7 @@ impl AnswerStream {
         timeouts: Timeouts,
         deadline: Instant,
         overdue: bool,
+        filter: FilterRecord,
     ) -> Self {
         let now = Instant::now();
         let told = if overdue { now.checked_sub(timeouts.keep_alive).unwrap_or(now) } else { now };
@@ -105,6 +130,9 @@ impl AnswerStream {
             told,
             timer: Box::pin(sleep_until(told + timeouts.keep_alive)),
             events: Vec::new(),
+            deltas: Vec::new(),
+            filter: filter.clone(),
+            told_filter: filter,
         }
     }
 
@@ -171,22 +199,30 @@ impl AnswerStream {
         let State::Open(opened) = &mut self.state else { return true };
         let mut complete = false;
         for event in self.events.drain(..) {
-            match &event {
-                StreamEvent::Delta(delta) => opened.meter.note(delta),
-                StreamEvent::Usage(usage) => opened.meter.usage(*usage),
-                StreamEvent::Start(_) => {}
-                StreamEvent::End => complete = true,
-            }
-            pieces.push(Piece::Event(event));
-            if complete {
-                break;
+            match event {
+                StreamEvent::Delta(delta) => {
+                    // What the model generated is metered, whatever the filter makes of it.
+                    opened.meter.note(&delta);
+                    opened.way_back.delta(delta, &mut self.deltas);
+                    pieces.extend(self.deltas.drain(..).map(told));
+                }
+                StreamEvent::Usage(usage) => {
+                    opened.meter.usage(usage);
+                    pieces.push(Piece::Event(StreamEvent::Usage(usage)));
+                }
+                StreamEvent::Start(head) => pieces.push(Piece::Event(StreamEvent::Start(head))),
+                StreamEvent::End => {
+                    complete = true;
+                    break;
+                }
             }
         }
         if complete {
-            if let State::Open(opened) = std::mem::replace(&mut self.state, State::Over)
-                && let Some(receipt) = opened.meter.finish(Outcome::Completed)
-            {
-                pieces.push(Piece::Finished(Box::new(receipt)));
+            if let State::Open(mut opened) = std::mem::replace(&mut self.state, State::Over) {
+                self.close(&mut opened, pieces);
+                if let Some(receipt) = opened.meter.finish(opened.way_back.outcome()) {
+                    pieces.push(Piece::Finished(Box::new(receipt)));
+                }
             }
             return true;
         }
@@ -208,12 +244,23 @@ impl AnswerStream {
         false
     }
 
+    /// The answer is over, one way or the other: what was held back comes out, and what the filter
+    /// did is written down.
+    fn close(&mut self, opened: &mut Opened, pieces: &mut Vec<Piece>) {
+        opened.way_back.finish(&mut self.deltas);
+        pieces.extend(self.deltas.drain(..).map(told));
+        self.filter = opened.way_back.record();
+        opened.meter.filtered(self.filter.clone());
+    }
+
     fn break_off(&mut self, error: ProviderError, pieces: &mut Vec<Piece>) {
-        if let State::Open(opened) = std::mem::replace(&mut self.state, State::Over) {
+        if let State::Open(mut opened) = std::mem::replace(&mut self.state, State::Over) {
+            self.close(&mut opened, pieces);
             let now = opened.meter.now();
             opened.candidate.provider.health.failed(error.kind, error.retry_after, now);
             let Failure { error, outcome, .. } = failure(&opened.candidate, error);
             opened.meter.finish(outcome);
+            let error = error.requoted(|text| opened.way_back.quote(text));
             pieces.push(Piece::Failed(error));
         }
     }
@@ -267,6 +314,19 @@ impl AnswerStream {
 /// Pieces after which the caller is served before more is read.
 const MOST_PIECES: usize = 256;
 
+impl Drop for AnswerStream {
+    /// The caller hung up: what the filter did until then is written down with the rest.
+    fn drop(&mut self) {
+        if let State::Open(opened) = &mut self.state {
+            opened.meter.filtered(opened.way_back.record());
+        }
+    }
+}
+
+fn told(delta: Delta) -> Piece {
+    Piece::Event(StreamEvent::Delta(delta))
+}
+
 fn over(what: &str, limit: Duration) -> ProviderError {
     ProviderError {
         kind: ProviderErrorKind::Timeout,
@@ -282,6 +342,7 @@ fn over(what: &str, limit: Duration) -> ProviderError {
 mod tests {
     use std::future::poll_fn;
 
+    use sluice_core::outcome::Outcome;
     use sluice_core::usage::UsageSource;
 
     use super::*;

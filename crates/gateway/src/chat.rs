@@ -12,12 +12,14 @@ use crate::accounting::{Admitted, Meter, Receipt};
 use crate::answer::{AnswerStream, Opened, Opening};
 use crate::dispatch::{Dispatch, Failure};
 use crate::error::ChatError;
+use crate::filtering::{self, Passed};
 use crate::gateway::Gateway;
 use crate::plan::{self, Candidate};
 use crate::policy;
 use crate::principal::Principal;
 use crate::request::RequestContext;
 use crate::snapshot::Timeouts;
+use crate::way_back::WayBack;
 
 /// An answer to a chat request.
 pub enum Answer {
@@ -36,6 +38,7 @@ struct Journey {
     timeouts: Timeouts,
     deadline: Instant,
     meter: Meter,
+    way_back: WayBack,
 }
 
 impl Gateway {
@@ -46,18 +49,18 @@ impl Gateway {
         chat: ChatRequest,
         context: RequestContext,
     ) -> Result<Answer, ChatError> {
-        let journey = self.admit(principal, chat, context)?;
+        let journey = self.admit(principal, chat, context).await?;
         if journey.chat.stream { journey.stream().await } else { journey.whole().await }
     }
 
     /// Everything that is decided before a provider is asked.
-    fn admit(
+    async fn admit(
         self: &Arc<Self>,
         principal: Arc<Principal>,
         chat: ChatRequest,
         context: RequestContext,
     ) -> Result<Journey, ChatError> {
-        let snapshot = self.snapshot();
+        let snapshot = self.snapshot_for_long();
         let model = policy::resolve(&snapshot.catalog, &chat.model)?;
         policy::may_use(&principal, &model)?;
         let policy = policy::effective(&principal, &chat, &model, &snapshot.rules)?;
@@ -78,7 +81,7 @@ impl Gateway {
         let permit = principal.subjects.admit(estimate.reserve, context.arrived_at, lapses)?;
         let deadline = Instant::from_std(context.arrived) + snapshot.timeouts.total;
         let admitted = Admitted {
-            principal,
+            principal: principal.clone(),
             context,
             policy,
             permit,
@@ -87,9 +90,22 @@ impl Gateway {
             model_asked: chat.model.to_string(),
             stream: chat.stream,
         };
+        let mut meter = Meter::new(self.accounting.clone(), admitted);
+        let filter = snapshot.filter.clone();
+        let passed = match filtering::filter(filter, chat, &principal.account.id, policy).await {
+            Ok(passed) => passed,
+            Err(stopped) => {
+                meter.filtered(stopped.record);
+                meter.finish(Outcome::Blocked);
+                return Err(stopped.error);
+            }
+        };
+        let Passed { chat, way_back } = passed;
+        meter.filtered(way_back.record());
         Ok(Journey {
             gateway: self.clone(),
-            meter: Meter::new(self.accounting.clone(), admitted),
+            meter,
+            way_back,
             chat,
             model: model.answering.id.clone(),
             candidates,
@@ -112,13 +128,16 @@ impl Journey {
             deadline: self.deadline,
         };
         match dispatch.whole(&mut self.meter).await {
-            Ok(answer) => {
+            Ok(mut answer) => {
+                // What the model generated is metered, whatever the filter makes of it.
                 self.meter.note_whole(&answer);
-                let receipt = self.meter.finish(Outcome::Completed);
+                self.way_back.whole(&mut answer);
+                self.meter.filtered(self.way_back.record());
+                let receipt = self.meter.finish(self.way_back.outcome());
                 let receipt = receipt.ok_or(ChatError::Internal)?;
                 Ok(Answer::Whole(Box::new((answer, receipt))))
             }
-            Err(failure) => Err(end(self.meter, failure)),
+            Err(failure) => Err(end(self.meter, failure, &self.way_back)),
         }
     }
 
@@ -126,11 +145,12 @@ impl Journey {
         let (timeouts, deadline) = (self.timeouts, self.deadline);
         // All candidates serve one model; which of them answers changes nothing for the caller.
         let model = self.model.clone();
+        let filter = self.way_back.record();
         let mut opening: Opening = Box::pin(self.open());
         // As long as no comment has to be sent, an error can still be an HTTP status.
         let stream = match timeout(timeouts.keep_alive, &mut opening).await {
             Ok(opened) => AnswerStream::opened(model, opened?, timeouts, deadline),
-            Err(_) => AnswerStream::opening(model, opening, timeouts, deadline),
+            Err(_) => AnswerStream::opening(model, opening, timeouts, deadline, filter),
         };
         Ok(Answer::Stream(Box::new(stream)))
     }
@@ -146,19 +166,19 @@ impl Journey {
         match dispatch.stream(&mut self.meter).await {
             Ok((candidate, stream)) => {
                 let candidate = candidate.clone();
-                Ok(Opened { stream, candidate, meter: self.meter })
+                Ok(Opened { stream, candidate, meter: self.meter, way_back: self.way_back })
             }
-            Err(failure) => Err(end(self.meter, failure)),
+            Err(failure) => Err(end(self.meter, failure, &self.way_back)),
         }
     }
 }
 
 /// Writes a failed request down, unless nobody was asked.
-fn end(meter: Meter, failure: Failure) -> ChatError {
+fn end(meter: Meter, failure: Failure, way_back: &WayBack) -> ChatError {
     if failure.unsent {
         meter.discard();
     } else {
         meter.finish(failure.outcome);
     }
-    failure.error
+    failure.error.requoted(|text| way_back.quote(text))
 }

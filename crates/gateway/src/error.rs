@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use sluice_core::filtering::FilterRecord;
 use sluice_core::region::Region;
 
 use crate::limits::LimitExceeded;
@@ -69,6 +70,14 @@ pub enum ChatError {
         /// Whether the prompt is too long for the model.
         too_long: bool,
     },
+    /// Sluice's own filter refuses the request.
+    #[error("{reason}")]
+    Blocked {
+        /// Where and why, without content.
+        reason: String,
+        /// What the filter did.
+        filter: Box<FilterRecord>,
+    },
     /// The provider's filter refused the content.
     #[error("the provider's content filter refused the request: {message}")]
     ContentBlocked {
@@ -112,6 +121,21 @@ pub enum ChatError {
     /// Sluice's own fault; the log has the place.
     #[error("internal error; the server's log has the place")]
     Internal,
+}
+
+impl ChatError {
+    /// The same error with what it quotes of a provider changed by `change`.
+    pub(crate) fn requoted(mut self, change: impl FnOnce(&str) -> String) -> Self {
+        if let Self::Rejected { message, .. }
+        | Self::ContentBlocked { message }
+        | Self::UpstreamRateLimited { message, .. }
+        | Self::Upstream { message, .. }
+        | Self::UpstreamTimeout { message } = &mut self
+        {
+            *message = change(message);
+        }
+        self
+    }
 }
 
 fn elsewhere(regions: &[Region]) -> String {

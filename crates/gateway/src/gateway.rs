@@ -73,6 +73,11 @@ impl Gateway {
         self.snapshot.load()
     }
 
+    /// The same, to be kept while something is waited for.
+    pub(crate) fn snapshot_for_long(&self) -> Arc<Snapshot> {
+        self.snapshot.load_full()
+    }
+
     /// Takes over a new configuration, for requests that begin from now on.
     pub fn replace_snapshot(&self, snapshot: Snapshot) {
         self.snapshot.store(Arc::new(snapshot));

@@ -11,6 +11,7 @@ pub mod chat;
 mod dispatch;
 pub mod error;
 pub mod estimate;
+mod filtering;
 pub mod gateway;
 pub mod guard;
 pub mod health;
@@ -24,5 +25,6 @@ pub mod service_key;
 pub mod snapshot;
 #[cfg(test)]
 mod testing;
+mod way_back;
 
 pub use sluice_routing::catalog;

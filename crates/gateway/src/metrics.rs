@@ -9,6 +9,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
+use sluice_core::filtering::FilterRecord;
 use sluice_core::money::PicoUsd;
 use sluice_core::outcome::Outcome;
 use sluice_core::usage::Usage;
@@ -23,6 +24,9 @@ pub struct Metrics {
     duration: Family<ModelLabels, Histogram>,
     time_to_first_token: Family<ModelLabels, Histogram>,
     attempts: Family<AttemptLabels, Counter>,
+    filtered: Family<FilterLabels, Counter>,
+    redactions: Family<KindLabels, Counter>,
+    flags: Family<FlagLabels, Counter>,
     /// Requests that were admitted.
     pub admitted: Counter,
     /// Requests under way.
@@ -60,6 +64,21 @@ struct AttemptLabels {
     result: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct FilterLabels {
+    action: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct KindLabels {
+    kind: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct FlagLabels {
+    flag: String,
+}
+
 /// One model's metrics, looked up once a request.
 #[derive(Clone)]
 pub(crate) struct Ended<'a> {
@@ -70,6 +89,7 @@ pub(crate) struct Ended<'a> {
     pub(crate) cost: Option<PicoUsd>,
     pub(crate) duration: Duration,
     pub(crate) time_to_first_token: Option<Duration>,
+    pub(crate) filter: &'a FilterRecord,
 }
 
 impl Default for Metrics {
@@ -83,6 +103,9 @@ impl Default for Metrics {
             duration: Family::new_with_constructor(|| Histogram::new(DURATIONS)),
             time_to_first_token: Family::new_with_constructor(|| Histogram::new(DURATIONS)),
             attempts: Family::default(),
+            filtered: Family::default(),
+            redactions: Family::default(),
+            flags: Family::default(),
             admitted: Counter::default(),
             in_flight: Gauge::default(),
             journal_backlog_bytes: Gauge::default(),
@@ -114,6 +137,21 @@ impl Default for Metrics {
             "provider_attempts",
             "Calls of providers, by result",
             metrics.attempts.clone(),
+        );
+        registry.register(
+            "filtered_requests",
+            "Requests by the strongest thing that the filter did",
+            metrics.filtered.clone(),
+        );
+        registry.register(
+            "redactions",
+            "Values that were redacted, by kind",
+            metrics.redactions.clone(),
+        );
+        registry.register(
+            "security_flags",
+            "What the filter noticed in requests and answers",
+            metrics.flags.clone(),
         );
         registry.register(
             "admitted_requests",
@@ -175,6 +213,14 @@ impl Metrics {
                 let labels = TokenLabels { model: ended.model.to_owned(), class };
                 self.tokens.get_or_create(&labels).inc_by(tokens);
             }
+        }
+        let action = ended.filter.action.as_str();
+        self.filtered.get_or_create(&FilterLabels { action }).inc();
+        for (kind, count) in &ended.filter.redactions {
+            self.redactions.get_or_create(&KindLabels { kind: kind.clone() }).inc_by(*count);
+        }
+        for flag in &ended.filter.flags {
+            self.flags.get_or_create(&FlagLabels { flag: flag.clone() }).inc();
         }
         if let Some(cost) = ended.cost {
             self.cost.get_or_create(&model).inc_by(cost.to_dollars());

@@ -125,7 +125,7 @@ mod tests {
 
     use super::*;
     use crate::testing::{
-        NOW, Scripted, TIMEOUTS, chat, deployment, model, principal, provider, rules,
+        NOW, Scripted, TIMEOUTS, chat, deployment, filter, model, principal, provider, rules,
     };
 
     fn snapshot() -> Snapshot {
@@ -136,6 +136,7 @@ mod tests {
             providers: HashMap::from(["a", "b", "c"].map(provider)),
             rules: rules(),
             timeouts: TIMEOUTS,
+            filter: filter(),
         }
     }
 

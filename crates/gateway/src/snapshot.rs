@@ -11,6 +11,7 @@ use sluice_core::region::Region;
 use sluice_providers::endpoint::Endpoint;
 use sluice_providers::upstream::Upstream;
 use sluice_routing::catalog::Catalog;
+use sluice_security::request::Filter;
 use sluice_storage::{AccountRecord, KeyRecord};
 
 use crate::health::ProviderHealth;
@@ -26,6 +27,8 @@ pub struct Snapshot {
     pub rules: Rules,
     /// How long to wait for what.
     pub timeouts: Timeouts,
+    /// What must not leave, and what must not come back.
+    pub filter: Arc<Filter>,
 }
 
 /// A provider, and what sends to it.

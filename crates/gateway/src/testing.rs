@@ -22,6 +22,7 @@ use sluice_providers::adapters::openai::OpenAiChat;
 use sluice_providers::endpoint::{Auth, Endpoint, Quirks};
 use sluice_providers::upstream::{Sending, TransportError, Upstream};
 use sluice_routing::catalog::{Capabilities, Catalog, Deployment, Model};
+use sluice_security::request::{Filter, FilterSettings};
 use sluice_storage::{AccountRecord, Journal, JournalEntry, KeyRecord, MasterKey, UsageRecord};
 use tokio::time::Instant;
 
@@ -157,6 +158,7 @@ impl House {
             ]),
             rules: rules(),
             timeouts,
+            filter: filter(),
         };
         Self {
             gateway: Arc::new(Gateway::new(snapshot, hasher, accounting)),
@@ -222,6 +224,12 @@ impl House {
     }
 }
 
+/// The documented table of levels, without a memory.
+pub(crate) fn filter() -> Arc<Filter> {
+    let settings = FilterSettings { cache_bytes: 0, ..FilterSettings::default() };
+    Arc::new(Filter::new(&settings, [7; 32]).unwrap())
+}
+
 pub(crate) fn context() -> RequestContext {
     RequestContext {
         id: "req_1".into(),
@@ -275,6 +283,7 @@ pub(crate) fn chat(text: &str) -> ChatRequest {
             dialect: Dialect::OpenAiChat,
             members: vec![member("model", "\"mock\""), member("messages", "[]")],
             body_bytes: 100,
+            reader: |_| None,
         },
     }
 }

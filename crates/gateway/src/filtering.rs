@@ -1,0 +1,130 @@
+//! The filter's part of a request: what it does before a provider is asked.
+
+use std::sync::Arc;
+
+use sluice_core::chat::ChatRequest;
+use sluice_core::filtering::{FilterAction, FilterRecord};
+use sluice_core::ids::AccountId;
+use sluice_core::policy::EffectivePolicy;
+use sluice_security::answer::{AnswerGuard, GuardParts};
+use sluice_security::flag::Flag;
+use sluice_security::request::{Filter, Refusal, Refused, Report, Subject};
+
+use crate::error::ChatError;
+use crate::way_back::WayBack;
+
+/// Bodies larger than this are filtered on a thread of their own: at the strictest level they take
+/// longer than other requests should wait.
+const LARGE_BODY: usize = 256 << 10;
+
+/// A request as it may be sent, and what its answer needs on the way back.
+pub(crate) struct Passed {
+    pub(crate) chat: ChatRequest,
+    pub(crate) way_back: WayBack,
+}
+
+/// A request that may not be sent.
+pub(crate) struct Stopped {
+    pub(crate) error: ChatError,
+    pub(crate) record: FilterRecord,
+}
+
+impl Stopped {
+    /// What was filtered could not be made a request again, or filtering broke off: nothing is sent.
+    fn failed() -> Box<Self> {
+        tracing::error!("the security filter failed; the request was refused");
+        let record = FilterRecord {
+            action: FilterAction::Block,
+            flags: vec![Flag::FilterFailed.as_str().to_owned()],
+            ..FilterRecord::default()
+        };
+        let reason = "the security filter failed on the request; send it again".to_owned();
+        let error = ChatError::Blocked { reason, filter: Box::new(record.clone()) };
+        Box::new(Self { error, record })
+    }
+}
+
+/// Filters `chat`, or says why it may not be sent.
+pub(crate) async fn filter(
+    filter: Arc<Filter>,
+    chat: ChatRequest,
+    account: &AccountId,
+    policy: EffectivePolicy,
+) -> Result<Passed, Box<Stopped>> {
+    if chat.source.body_bytes <= LARGE_BODY {
+        return pass(&filter, chat, account, &policy);
+    }
+    let account = account.clone();
+    let passing = tokio::task::spawn_blocking(move || pass(&filter, chat, &account, &policy));
+    passing.await.unwrap_or_else(|_| Err(Stopped::failed()))
+}
+
+fn pass(
+    filter: &Filter,
+    chat: ChatRequest,
+    account: &AccountId,
+    policy: &EffectivePolicy,
+) -> Result<Passed, Box<Stopped>> {
+    let account = account.as_str();
+    let subject =
+        Subject { account, level: policy.level, zero_retention: policy.retention.is_zero() };
+    let filtered =
+        filter.request(&chat.source, &subject).map_err(|refused| stop(&refused, policy))?;
+    let record = record(&filtered.report);
+    if filtered.report.flags.contains(Flag::FilterFailed) {
+        let level = policy.level.as_str();
+        tracing::error!(level, "a part of the security filter failed; the request went on");
+    }
+    let rules = filter.rules(policy.level);
+    let map = Arc::new(filtered.map);
+    let guard = AnswerGuard::new(GuardParts {
+        scanner: filter.scanner().clone(),
+        map: map.clone(),
+        rules: *rules,
+        request: chat.source.members.clone(),
+        suspect: filtered.report.flags.contains(Flag::PromptInjection),
+    });
+    let way_back = WayBack::new(record, guard, map);
+    let chat = match filtered.members {
+        None => chat,
+        // What is sent is what was filtered, or nothing is.
+        Some(members) => chat.source.with_members(&members).ok_or_else(Stopped::failed)?,
+    };
+    Ok(Passed { chat, way_back })
+}
+
+fn stop(refused: &Refused, policy: &EffectivePolicy) -> Box<Stopped> {
+    let record = record(&refused.report);
+    let level = policy.level.as_str();
+    let advice = match &refused.refusal {
+        Refusal::Injection { .. } => {
+            "remove that text, or ask the operator about `security` in the configuration"
+        }
+        Refusal::Unreadable { .. } => {
+            "send it as text, or ask for a milder level where the key allows it"
+        }
+        Refusal::Failed { .. } => "send the request again; the operator's log has the cause",
+    };
+    // Without the place: the request may be one that must leave no trace.
+    if let Refusal::Failed { .. } = &refused.refusal {
+        tracing::error!(level, "the security filter failed; the request was refused");
+    }
+    let reason = format!(
+        "the security filter refuses the request at level `{level}`: {}; {advice}",
+        refused.refusal
+    );
+    let error = ChatError::Blocked { reason, filter: Box::new(record.clone()) };
+    Box::new(Stopped { error, record })
+}
+
+fn record(report: &Report) -> FilterRecord {
+    let count = |(kind, count): &(sluice_security::kind::Kind, usize)| {
+        (kind.as_str().to_owned(), u64::try_from(*count).unwrap_or(u64::MAX))
+    };
+    FilterRecord {
+        action: report.action,
+        redactions: report.redactions.iter().map(count).collect(),
+        flags: report.flags.iter().map(|flag| flag.as_str().to_owned()).collect(),
+        injection_permille: (report.injection_score.clamp(0.0, 1.0) * 1000.0).round() as u16,
+    }
+}
