@@ -13,6 +13,7 @@ use sluice_gateway::limits::LimitExceeded;
 use sluice_gateway::principal::Unrecognised;
 
 use crate::body::ResponseBody;
+use crate::filtered;
 
 /// How messages call the body as a whole; it is no field, so that `param` is null.
 pub(crate) const BODY: &str = "request body";
@@ -158,7 +159,7 @@ impl ApiError {
                     INVALID,
                     code.as_deref().unwrap_or("provider_rejected"),
                 ),
-                ChatError::ContentBlocked { .. } => {
+                ChatError::Blocked { .. } | ChatError::ContentBlocked { .. } => {
                     (StatusCode::BAD_REQUEST, INVALID, "content_blocked")
                 }
                 ChatError::Upstream { .. } => (StatusCode::BAD_GATEWAY, API, "upstream_error"),
@@ -257,6 +258,9 @@ impl ApiError {
         }
         if let Self::MethodNotAllowed { allowed, .. } = &self {
             headers.insert(ALLOW, HeaderValue::from_static(allowed));
+        }
+        if let Self::Chat(ChatError::Blocked { filter, .. }) = &self {
+            filtered::write_headers(filter, headers);
         }
         response
     }

@@ -6,6 +6,7 @@
 mod body;
 mod cors;
 mod error;
+mod filtered;
 mod input;
 mod rate;
 pub mod router;

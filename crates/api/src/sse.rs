@@ -65,7 +65,9 @@ impl SseBody {
                 let labels = &self.labels;
                 let chunks =
                     self.chunks.get_or_insert_with(|| labels.writer(&AnswerHead::default()));
-                chunks.write_delta(delta, out);
+                let is_last = delta.finish_reason.is_some() && !labels.include_usage;
+                let filter = is_last.then(|| self.stream.filter_news()).flatten();
+                chunks.write_delta(delta, filter.as_ref(), out);
             }
             Piece::Event(StreamEvent::Usage(_) | StreamEvent::End) => {}
             Piece::KeepAlive => out.extend_from_slice(b": keep-alive\n\n"),

@@ -14,7 +14,7 @@ use crate::error::ApiError;
 use crate::router::Api;
 use crate::sse::{Labels, SseBody};
 use crate::wire::chat::answer::{completion_id, write_whole};
-use crate::{input, routes, wire};
+use crate::{filtered, input, routes, wire};
 
 /// Tells proxies such as nginx to pass events on as they come.
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
@@ -36,10 +36,13 @@ pub(crate) async fn create<B: Body + Unpin>(
             let id = completion_id(&answer.id, &request_id);
             let mut out = Vec::with_capacity(1024);
             write_whole(&answer, &receipt, (&id, created), &mut out);
-            Ok(routes::json(out))
+            let mut response = routes::json(out);
+            filtered::write_headers(&receipt.filter, response.headers_mut());
+            Ok(response)
         }
         Answer::Stream(stream) => {
             let model = stream.model().to_string();
+            let filter = stream.filter_so_far().clone();
             let labels = Labels { request_id, created, model, include_usage };
             let body = SseBody::new(*stream, labels);
             let mut response = Response::new(ResponseBody::Events(Box::new(body)));
@@ -47,6 +50,7 @@ pub(crate) async fn create<B: Body + Unpin>(
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
             headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
             headers.insert(ACCEL_BUFFERING, HeaderValue::from_static("no"));
+            filtered::write_headers(&filter, headers);
             Ok(response)
         }
     }

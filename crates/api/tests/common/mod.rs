@@ -31,6 +31,7 @@ use sluice_providers::adapters::openai::OpenAiChat;
 use sluice_providers::endpoint::{Auth, Endpoint, Quirks};
 use sluice_providers::upstream::{Sending, TransportError, Upstream};
 use sluice_routing::catalog::{Capabilities, Catalog, Deployment, Model};
+use sluice_security::request::{Filter, FilterSettings};
 use sluice_storage::{AccountRecord, Journal, KeyRecord, MasterKey};
 
 /// 2026-11-21, 09:30 in UTC.
@@ -319,6 +320,7 @@ fn snapshot(upstream: &Arc<Scripted>) -> Snapshot {
             total: Duration::from_secs(60),
             keep_alive: Duration::from_secs(15),
         },
+        filter: Arc::new(Filter::new(&FilterSettings::default(), [7; 32]).unwrap()),
     }
 }
 

@@ -9,8 +9,11 @@ use bytestring::ByteString;
 use sluice_core::answer::{AnswerMessage, ChatAnswer, Choice};
 use sluice_core::chat::{ReasoningBlock, ToolCall};
 use sluice_core::event::{AnswerHead, Delta, ToolCallDelta};
+use sluice_core::filtering::FilterRecord;
 use sluice_core::json::{JsonText, Member, write_escaped, write_members};
 use sluice_gateway::accounting::Receipt;
+
+use crate::filtered;
 
 /// Members of an answer that are Sluice's to say.
 const OWN_MEMBERS: [&str; 2] = ["security", "usage"];
@@ -122,15 +125,19 @@ fn write_receipt(receipt: &Receipt, out: &mut Vec<u8>) {
         receipt.region.map_or("unspecified", |region| region.as_str()),
     );
     write_escaped(&receipt.audit_id, out);
-    let _ = write!(out, ",\"zero_retention\":{}}}", receipt.policy.retention.is_zero());
+    let _ = write!(out, ",\"zero_retention\":{}", receipt.policy.retention.is_zero());
+    if receipt.filter.has_findings() {
+        filtered::write_members(&receipt.filter, out);
+    }
+    out.push(b'}');
 }
 
 /// Writes one answer's chunks.
 pub(crate) struct ChunkWriter {
     /// Everything up to a chunk's choices; the same on each.
     prefix: Vec<u8>,
-    /// Everything after them, where the usage comes in a chunk of its own.
-    suffix: &'static [u8],
+    /// Whether the usage comes in a chunk of its own: then all others say `null`.
+    include_usage: bool,
     /// Choices whose first delta has been written.
     begun: Vec<u32>,
 }
@@ -151,12 +158,17 @@ impl ChunkWriter {
         write_escaped(model, &mut prefix);
         write_extra(&head.extra, &mut prefix);
         prefix.extend_from_slice(b",\"choices\":[");
-        let suffix: &[u8] = if include_usage { b"],\"usage\":null}\n\n" } else { b"]}\n\n" };
-        Self { prefix, suffix, begun: Vec::new() }
+        Self { prefix, include_usage, begun: Vec::new() }
     }
 
-    /// Writes one step of one answer.
-    pub(crate) fn write_delta(&mut self, delta: &Delta, out: &mut Vec<u8>) {
+    /// Writes one step of one answer. `filter` is what the filter did since the headers were sent:
+    /// the last step tells it, where no chunk with the usage follows.
+    pub(crate) fn write_delta(
+        &mut self,
+        delta: &Delta,
+        filter: Option<&FilterRecord>,
+        out: &mut Vec<u8>,
+    ) {
         out.extend_from_slice(&self.prefix);
         let _ = write!(out, "{{\"index\":{},\"delta\":{{", delta.choice);
         let start = out.len();
@@ -203,7 +215,18 @@ impl ChunkWriter {
             }
             None => out.extend_from_slice(b",\"finish_reason\":null}"),
         }
-        out.extend_from_slice(self.suffix);
+        out.push(b']');
+        if self.include_usage {
+            out.extend_from_slice(b",\"usage\":null");
+        }
+        if let Some(filter) = filter {
+            out.extend_from_slice(b",\"security\":{");
+            let start = out.len();
+            filtered::write_members(filter, out);
+            out.remove(start);
+            out.push(b'}');
+        }
+        out.extend_from_slice(b"}\n\n");
     }
 
     /// Writes the chunk that tells usage, cost and security.
