@@ -11,7 +11,7 @@ use sluice_gateway::admin::{Admin, NewKey};
 use sluice_storage::{MasterKey, Store};
 
 use crate::commands::{
-    Exit, accounts, audit, catalog, check, connect, example_config, keys, usage,
+    Exit, accounts, audit, catalog, check, connect, example_config, filter, keys, usage,
 };
 use crate::config::{Environment, Problems, ProcessEnvironment, Settings};
 use crate::{probe, serve};
@@ -54,6 +54,8 @@ enum Command {
     Keys(keys::KeysArgs),
     /// Makes and lists accounts, and changes their tier
     Accounts(accounts::AccountsArgs),
+    /// Prints what would be redacted in a text or a chat request, and what a model would see of it
+    Filter(filter::FilterArgs),
     /// Lists what was asked, used and paid
     Usage(usage::UsageArgs),
     /// Lists the audit trail, and checks it
@@ -117,6 +119,10 @@ async fn run(command: Command, out: &mut dyn Write, err: &mut dyn Write) -> io::
         },
         Command::Accounts(args) => match recorded(args.config.as_deref()) {
             Ok(settings) => accounts::run(args, data_dir(&settings), clock.now(), out, err).await,
+            Err(problems) => refuse(&problems, err),
+        },
+        Command::Filter(args) => match recorded(args.config.as_deref()) {
+            Ok(settings) => filter::run(&args, &settings, &mut io::stdin(), out, err),
             Err(problems) => refuse(&problems, err),
         },
         Command::Usage(args) => match recorded(args.config.as_deref()) {

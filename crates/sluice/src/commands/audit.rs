@@ -139,7 +139,7 @@ fn as_json(chained: &ChainedEntry) -> serde_json::Value {
         "provider": entry.provider,
         "region": entry.region,
         "security_level": entry.level,
-        "findings": entry.findings,
+        "filter": entry.filter,
         "usage": entry.usage,
         "cost_usd": entry.cost.map(PicoUsd::to_dollars),
         "outcome": entry.outcome,

@@ -6,6 +6,7 @@ pub(crate) mod catalog;
 pub(crate) mod check;
 pub(crate) mod connect;
 pub(crate) mod example_config;
+pub(crate) mod filter;
 pub(crate) mod keys;
 mod records;
 pub(crate) mod usage;
@@ -18,7 +19,7 @@ mod tests;
 pub(crate) enum Exit {
     /// 0: done.
     Done,
-    /// 1: it failed.
+    /// 1: it failed, or found what it was to find.
     Failed,
     /// 2: the command line or the configuration is wrong.
     Usage,

@@ -137,6 +137,7 @@ fn usage_entry(id: u64, cost: Option<PicoUsd>) -> JournalEntry {
         attempts: 1,
         audit_id: None,
         simulated: false,
+        filter: sluice_core::filtering::FilterRecord::default(),
     }))
 }
 
@@ -154,7 +155,7 @@ fn audit_entry(id: u64) -> JournalEntry {
         provider: None,
         region: None,
         level: SecurityLevel::Standard,
-        findings: Vec::new(),
+        filter: sluice_core::filtering::FilterRecord::default(),
         usage: None,
         cost: None,
         outcome: Outcome::Completed,

@@ -153,7 +153,7 @@ async fn filter(
 }
 
 fn list(usage: &[UsageRecord], limit: Option<u32>, out: &mut dyn Write) -> io::Result<()> {
-    let rows: Vec<[String; 8]> = usage
+    let rows: Vec<[String; 9]> = usage
         .iter()
         .map(|record| {
             [
@@ -165,10 +165,12 @@ fn list(usage: &[UsageRecord], limit: Option<u32>, out: &mut dyn Write) -> io::R
                 dollars(record.cost),
                 record.duration_ms.to_string(),
                 record.outcome.as_str().to_owned(),
+                record.filter.action.as_str().to_owned(),
             ]
         })
         .collect();
-    let heading = ["started", "request", "model", "prompt", "completion", "US$", "ms", "outcome"];
+    let heading =
+        ["started", "request", "model", "prompt", "completion", "US$", "ms", "outcome", "filter"];
     table(out, heading, &rows)?;
     if limit.is_some_and(|limit| u32::try_from(rows.len()) == Ok(limit)) {
         writeln!(out, "\nThere may be more; --limit N shows them.")?;
@@ -212,6 +214,7 @@ fn as_json(record: &UsageRecord) -> serde_json::Value {
         "attempts": record.attempts,
         "audit_id": record.audit_id,
         "simulated": record.simulated,
+        "filter": record.filter,
     })
 }
 

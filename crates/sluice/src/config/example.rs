@@ -76,11 +76,24 @@ fn settings(text: &mut String, schema: &Schema, given: Option<&Node<'_>>) {
 /// What to write behind the key: what the section around says, else its default or example.
 fn value_of(key: &Key, given: Option<&Node<'_>>) -> String {
     let given = given.and_then(|given| given.get_ref().get(key.name));
-    match given.map(toml::Spanned::get_ref) {
-        Some(DeValue::String(word)) => format!("{word:?}"),
-        Some(DeValue::Integer(number)) => grouped(number.as_str()),
-        _ => one_line(key.default.or(key.example).unwrap_or_default()),
-    }
+    given
+        .and_then(|value| written(value.get_ref()))
+        .unwrap_or_else(|| one_line(key.default.or(key.example).unwrap_or_default()))
+}
+
+/// A value of a section's default, in TOML; `None` where none of them is such a value.
+fn written(value: &DeValue<'_>) -> Option<String> {
+    Some(match value {
+        DeValue::String(word) => format!("{word:?}"),
+        DeValue::Integer(number) => grouped(number.as_str()),
+        DeValue::Boolean(yes) => yes.to_string(),
+        DeValue::Array(values) => {
+            let values: Option<Vec<String>> =
+                values.iter().map(|value| written(value.get_ref())).collect();
+            format!("[{}]", values?.join(", "))
+        }
+        _ => return None,
+    })
 }
 
 /// `1000000` as `1_000_000`.

@@ -21,13 +21,17 @@ use std::path::{Path, PathBuf};
 use sluice_core::region::Region;
 use sluice_routing::catalog::Catalog;
 use sluice_routing::catalog::facts::FactList;
+use sluice_security::kind::Kind;
+use sluice_security::scan::Scanner;
+use sluice_security::surrogate::Surrogates;
 
 pub(crate) use environment::{Environment, LocalServer, ProcessEnvironment};
 pub(crate) use problem::{Problem, Problems};
 pub(crate) use providers::{ProviderSettings, local_candidates};
 use read::{FromToml, Reader};
 use sections::{
-    KeyPolicy, LogSettings, Root, ServerSettings, StorageSettings, TierLimits, TimeoutSettings,
+    KeyPolicy, LogSettings, Root, SecuritySettings, ServerSettings, StorageSettings, TierLimits,
+    TimeoutSettings,
 };
 
 /// The name of the configuration file that is looked for in the current folder.
@@ -55,6 +59,8 @@ pub(crate) struct Settings {
     pub(crate) limits: TierLimits,
     /// `[keys]`.
     pub(crate) keys: KeyPolicy,
+    /// `[security]`.
+    pub(crate) security: SecuritySettings,
     /// The providers, as configured or found.
     pub(crate) providers: Vec<ProviderSettings>,
     /// Whether the providers were found rather than configured.
@@ -127,6 +133,7 @@ impl Settings {
             return Err(reader.problems);
         };
         check_server(&root, &mut reader);
+        check_security(&root.security, &mut reader);
 
         let mut warnings = Vec::new();
         let facts = known_models(&root.storage, &mut reader, &mut warnings);
@@ -160,6 +167,7 @@ impl Settings {
             log: root.log,
             limits: root.limits,
             keys: root.keys,
+            security: root.security,
             providers: providers.into_iter().map(|provider| provider.settings).collect(),
             discovered,
             catalog,
@@ -225,6 +233,28 @@ fn check_server(root: &Root, reader: &mut Reader<'_>) {
     if timeouts.total_seconds < timeouts.first_token_seconds {
         let what = "is shorter than first_token_seconds, which could never pass";
         reader.wrong_at("timeouts.total_seconds", None, what, "make it the longest of them");
+    }
+}
+
+/// Whether the filter can be made of `[security]`.
+fn check_security(security: &SecuritySettings, reader: &mut Reader<'_>) {
+    if let Err(problem) = Scanner::new(&security.filter().scanner) {
+        let key = format!("security.{}[{}]", problem.setting, problem.index);
+        let fix = match problem.setting {
+            "patterns" => {
+                "write a regular expression as Rust's `regex` crate documents it, in single quotes"
+            }
+            _ => "write a text that is long enough to be told from other words",
+        };
+        reader.wrong_at(key, None, problem.problem, fix);
+    }
+    for kind in &security.surrogates {
+        if !Surrogates::OFFERED.contains(*kind) {
+            let what = format!("{kind} has no made-up values of the same form");
+            let possible: Vec<&str> = Surrogates::OFFERED.iter().map(Kind::as_str).collect();
+            let fix = format!("use any of {}", possible.join(", "));
+            reader.wrong_at("security.surrogates", None, what, fix);
+        }
     }
 }
 

@@ -9,6 +9,11 @@ use sluice_core::key::{AccountTier, KeyClass, MaxTokensBound, Suite};
 use sluice_core::level::SecurityLevel;
 use sluice_core::region::Region;
 use sluice_core::secret::Secret;
+use sluice_security::kind::{Kind, Kinds};
+use sluice_security::level::{Action, FailureAction, InjectionAction, Rules, UnreadableAction};
+use sluice_security::request::FilterSettings;
+use sluice_security::scan::ScannerSettings;
+use sluice_security::surrogate::Surrogates;
 
 use super::read::{Entries, Repeated, Schema, section};
 use super::values::{
@@ -34,6 +39,7 @@ section! {
         log: LogSettings = {},
         limits: TierLimits = {},
         keys: KeyPolicy = {},
+        security: SecuritySettings = {},
         providers: Entries<ProviderSection> = [],
         models: Entries<ModelSection> = [],
     }
@@ -188,6 +194,118 @@ section! {
         requests_per_hour: Allowance => "unlimited",
         /// Tokens in a day, prompts and answers together.
         tokens_per_day: Allowance => "unlimited",
+    }
+}
+
+section! {
+    /// What the filter does with requests and answers. docs/security-model.md says what each
+    /// level promises, and what it cannot.
+    SecuritySettings {
+        /// The least strict level of all requests: standard, high or maximum. Accounts, keys,
+        /// models and requests can ask for a stricter one; the strictest counts.
+        minimum_level: SecurityLevel = "standard",
+        /// Your own terms that must not leave, such as names of customers and projects. Found as
+        /// whole words, in any case.
+        terms: Vec<Text> = [],
+        /// Your own patterns that must not leave, as regular expressions; what a pattern's first
+        /// group holds is redacted, without a group all of it.
+        patterns: Vec<Text> = [],
+        /// Values that are never redacted.
+        allow: Vec<Text> = [],
+        /// Kinds that are replaced by made-up values of the same form instead of placeholders,
+        /// for code that checks a value's syntax. Any of email, ip_address, private_ip, card.
+        surrogates: Vec<Kind> = [],
+        /// Memory for what was found in messages that come again with each turn (places and
+        /// kinds, no content), in MiB; 0 for none.
+        cache_mib: Count<0, 65_536> = 64,
+        /// What happens at level standard.
+        standard: LevelSettings = {
+            redact = ["secret", "password", "private_key", "email", "phone", "card", "national_id", "iban", "ip_address", "mac_address", "term"],
+            encoded_variants = false,
+            injection = "flag",
+            answer = "flag",
+            unreadable = "flag",
+            filter_failure = "close_for_secrets"
+        },
+        /// What happens at level high.
+        high: LevelSettings = {
+            redact = ["secret", "password", "private_key", "email", "phone", "card", "national_id", "iban", "ip_address", "mac_address", "term", "person", "address", "birth_date", "licence", "medical_id"],
+            encoded_variants = true,
+            injection = "block_strict",
+            answer = "withhold",
+            unreadable = "flag",
+            filter_failure = "close"
+        },
+        /// What happens at level maximum.
+        maximum: LevelSettings = {
+            redact = ["secret", "password", "private_key", "email", "phone", "card", "national_id", "iban", "ip_address", "mac_address", "term", "person", "address", "birth_date", "licence", "medical_id", "location", "organization", "postal_code", "private_ip"],
+            encoded_variants = true,
+            injection = "block",
+            answer = "block",
+            unreadable = "refuse",
+            filter_failure = "close"
+        },
+    }
+}
+
+impl SecuritySettings {
+    /// The settings of a level.
+    pub(crate) fn of(&self, level: SecurityLevel) -> &LevelSettings {
+        match level {
+            SecurityLevel::Standard => &self.standard,
+            SecurityLevel::High => &self.high,
+            SecurityLevel::Maximum => &self.maximum,
+        }
+    }
+
+    /// The filter's settings.
+    pub(crate) fn filter(&self) -> FilterSettings {
+        let texts = |list: &[Text]| list.iter().map(|text| text.0.clone()).collect();
+        FilterSettings {
+            scanner: ScannerSettings {
+                terms: texts(&self.terms),
+                patterns: texts(&self.patterns),
+                allow: texts(&self.allow),
+            },
+            rules: SecurityLevel::ALL.map(|level| self.of(level).rules()),
+            surrogates: Surrogates::new(Kinds::of(&self.surrogates)),
+            cache_bytes: usize::try_from(self.cache_mib.0 << 20).unwrap_or(usize::MAX),
+        }
+    }
+}
+
+impl LevelSettings {
+    fn rules(&self) -> Rules {
+        Rules {
+            redact: Kinds::of(&self.redact),
+            encoded: self.encoded_variants,
+            injection: self.injection,
+            answer: self.answer,
+            unreadable: self.unreadable,
+            failure: self.filter_failure,
+        }
+    }
+}
+
+section! {
+    /// What happens at one level.
+    LevelSettings {
+        /// The kinds of values that are replaced on their way to a model.
+        redact: Vec<Kind> => ["secret", "password", "private_key"],
+        /// Whether values in base64, URL encoding, or disguised by zero-width characters or
+        /// look-alike letters are looked for, too.
+        encoded_variants: bool => true,
+        /// Text that looks like an attack on the model: off, flag, block_strict (refuse where a
+        /// tool result or document is one for sure, else flag) or block.
+        injection: InjectionAction => "flag",
+        /// A new secret, or an attempt to send something out, in the answer: off, flag, withhold
+        /// (that part) or block (stop the answer).
+        answer: Action => "flag",
+        /// Images, audio and files, which cannot be read: flag or refuse.
+        unreadable: UnreadableAction => "flag",
+        /// When the filter itself fails: close (refuse the request) or close_for_secrets (refuse
+        /// only when the search for secrets failed).
+        filter_failure: FailureAction => "close",
     }
 }
 

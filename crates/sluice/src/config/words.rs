@@ -3,6 +3,8 @@
 use sluice_core::key::{MaxTokensBound, Suite};
 use sluice_core::level::SecurityLevel;
 use sluice_core::region::Region;
+use sluice_security::kind::Kind;
+use sluice_security::level::{Action, FailureAction, InjectionAction, UnreadableAction};
 
 use super::problem::nearest;
 use super::read::{FromToml, Node, Reader, Shape};
@@ -97,6 +99,26 @@ words! {
         "high" => SecurityLevel::High,
         "maximum" => SecurityLevel::Maximum,
     }
+    InjectionAction {
+        "off" => InjectionAction::Off,
+        "flag" => InjectionAction::Flag,
+        "block_strict" => InjectionAction::BlockStrict,
+        "block" => InjectionAction::Block,
+    }
+    Action {
+        "off" => Action::Off,
+        "flag" => Action::Flag,
+        "withhold" => Action::Withhold,
+        "block" => Action::Block,
+    }
+    UnreadableAction {
+        "flag" => UnreadableAction::Flag,
+        "refuse" => UnreadableAction::Refuse,
+    }
+    FailureAction {
+        "close_for_secrets" => FailureAction::CloseForSecrets,
+        "close" => FailureAction::Close,
+    }
     Suite {
         "basic" => Suite::Basic,
         "standard" => Suite::Standard,
@@ -123,6 +145,24 @@ words! {
         "json_schema" => Capability::JsonSchema,
         "reasoning" => Capability::Reasoning,
         "prompt_cache" => Capability::PromptCache,
+    }
+}
+
+impl FromToml for Kind {
+    const SHAPE: Shape = Shape::Value;
+
+    fn read(value: &Node<'_>, _: Option<&Node<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
+        let text = reader.text_of(value)?;
+        if let Some(kind) = Self::parse(&text) {
+            return Some(kind);
+        }
+        let words = || Self::ALL.into_iter().map(Self::as_str);
+        let fix = match nearest(&text, words()) {
+            Some(meant) => format!("did you mean \"{meant}\"?"),
+            None => format!("use some of {}", words().collect::<Vec<_>>().join(", ")),
+        };
+        reader.wrong(value, format!("{} is no kind of finding", shown(value)), &fix);
+        None
     }
 }
 

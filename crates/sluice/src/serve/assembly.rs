@@ -1,13 +1,13 @@
 //! From checked settings to what serves requests.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sluice_api::Cors;
 use sluice_core::clock::Clock;
 use sluice_core::ids::ProviderId;
 use sluice_core::key::{AccountTier, KeyClass};
-use sluice_core::level::SecurityLevel;
+use sluice_core::secret::Secret;
 use sluice_gateway::health::ProviderHealth;
 use sluice_gateway::limits::Limits;
 use sluice_gateway::snapshot::{Provider, Rules, Snapshot, TierRules, Timeouts};
@@ -20,26 +20,56 @@ use sluice_providers::presets::WireDialect;
 use sluice_providers::simulator::{Pace, Simulator};
 use sluice_providers::transport::HttpUpstream;
 use sluice_providers::upstream::Upstream;
+use sluice_security::request::Filter;
+use sluice_security::scan::SettingsProblem;
+use sluice_storage::MasterKey;
 
+use crate::config::sections::SecuritySettings;
 use crate::config::{ProviderSettings, Settings};
 
-/// What outlives a change of the configuration: connections to providers.
+/// What the placeholders' secret is derived with.
+pub(crate) const FILTER_LABEL: &str = "placeholders";
+
+/// What outlives a change of the configuration: connections to providers, and the filter as long as
+/// its own settings stay the same.
 pub(crate) struct Assembly {
+    filter_secret: Secret<[u8; 32]>,
+    filter: Mutex<Option<(SecuritySettings, Arc<Filter>)>>,
     network: Arc<dyn Upstream>,
     simulator: Arc<dyn Upstream>,
 }
 
 impl Assembly {
     /// Opens no connection yet.
-    pub(crate) fn new(settings: &Settings, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(settings: &Settings, clock: Arc<dyn Clock>, master_key: &MasterKey) -> Self {
         Self {
+            filter_secret: master_key.derive(FILTER_LABEL),
+            filter: Mutex::default(),
             network: Arc::new(HttpUpstream::new(settings.timeouts.connect_seconds.duration())),
             simulator: Arc::new(Simulator::new(clock, Pace::Realistic)),
         }
     }
 
+    /// The filter that `settings` amount to. The same as before where nothing of it has changed, so
+    /// that what it remembers is not lost.
+    fn filter(&self, settings: &SecuritySettings) -> Result<Arc<Filter>, SettingsProblem> {
+        let mut kept = self.filter.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, filter)) = &*kept
+            && of == settings
+        {
+            return Ok(filter.clone());
+        }
+        let filter = Arc::new(Filter::new(&settings.filter(), *self.filter_secret.expose())?);
+        *kept = Some((settings.clone(), filter.clone()));
+        Ok(filter)
+    }
+
     /// The snapshot that `settings` amount to. What `old` knows of providers' health is kept.
-    pub(crate) fn snapshot(&self, settings: &Settings, old: Option<&Snapshot>) -> Snapshot {
+    pub(crate) fn snapshot(
+        &self,
+        settings: &Settings,
+        old: Option<&Snapshot>,
+    ) -> Result<Snapshot, SettingsProblem> {
         let health = |id: &ProviderId| {
             old.and_then(|old| old.providers.get(id))
                 .map_or_else(|| Arc::new(ProviderHealth::default()), |known| known.health.clone())
@@ -57,7 +87,7 @@ impl Assembly {
                 (provider.id.clone(), Provider { endpoint, upstream, health })
             })
             .collect();
-        Snapshot {
+        Ok(Snapshot {
             catalog: settings.catalog.clone(),
             providers,
             rules: rules(settings),
@@ -67,7 +97,8 @@ impl Assembly {
                 total: settings.timeouts.total_seconds.duration(),
                 keep_alive: settings.server.keep_alive_seconds.duration(),
             },
-        }
+            filter: self.filter(&settings.security)?,
+        })
     }
 }
 
@@ -133,6 +164,6 @@ fn rules(settings: &Settings) -> Rules {
         classes: classes.collect(),
         tiers: tiers.collect(),
         default_region: settings.default_region,
-        minimum_level: SecurityLevel::Standard,
+        minimum_level: settings.security.minimum_level,
     }
 }

@@ -141,8 +141,13 @@ impl Reload {
         for warning in &settings.warnings {
             tracing::warn!("{warning}");
         }
-        let snapshot = self.assembly.snapshot(&settings, Some(&self.gateway.snapshot()));
-        self.gateway.replace_snapshot(snapshot);
+        match self.assembly.snapshot(&settings, Some(&self.gateway.snapshot())) {
+            Ok(snapshot) => self.gateway.replace_snapshot(snapshot),
+            Err(problem) => {
+                tracing::error!("the changed configuration is not taken over: {problem}");
+                return;
+            }
+        }
         self.api.replace_settings(assembly::api_settings(&settings));
         self.settings = settings;
         // Keys' limits come from the configuration.

@@ -20,6 +20,7 @@ use sluice_gateway::admin::{Admin, AdminError, CreatedKey, NewKey};
 use sluice_gateway::gateway::Gateway;
 use sluice_gateway::limits::TOKEN_WINDOW_SECONDS;
 use sluice_gateway::metrics::Metrics;
+use sluice_security::scan::SettingsProblem;
 use sluice_storage::{DataLock, Ingester, Journal, MasterKey, StorageError, Store, window_start};
 use tokio::sync::watch;
 
@@ -27,6 +28,7 @@ use crate::cli;
 use crate::commands::Exit;
 use crate::config::Settings;
 use assembly::Assembly;
+pub(crate) use assembly::FILTER_LABEL;
 
 /// Why the server could not start.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +43,8 @@ enum StartError {
     Listen { address: std::net::SocketAddr, error: io::Error, setting: &'static str },
     #[error("{0}")]
     Tls(String),
+    #[error(transparent)]
+    Filter(#[from] SettingsProblem),
 }
 
 /// Serves until it is told to stop.
@@ -83,9 +87,9 @@ async fn serve(settings: Settings, out: &mut dyn Write) -> Result<(), StartError
     let metrics = Arc::new(Metrics::default());
     let accounting = Accounting { journal: journal.clone(), clock: clock.clone(), metrics };
 
-    let assembly = Assembly::new(&settings, clock.clone());
+    let assembly = Assembly::new(&settings, clock.clone(), &master_key);
     let gateway = Arc::new(Gateway::new(
-        assembly.snapshot(&settings, None),
+        assembly.snapshot(&settings, None)?,
         master_key.key_hasher(),
         accounting,
     ));

@@ -1,0 +1,286 @@
+//! `sluice filter`: what the filter would make of a text or a chat request, and why.
+//!
+//! Nothing is sent anywhere, and no value is printed: kinds, rules and places are.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+use sluice_api::wire::chat::parse;
+use sluice_core::level::SecurityLevel;
+use sluice_core::source::SourceMember;
+use sluice_security::flag::Flag;
+use sluice_security::kind::Kind;
+use sluice_security::request::{Filter, Report, Subject, places};
+use sluice_storage::MasterKey;
+
+use super::Exit;
+use super::records::one_of;
+use crate::config::Settings;
+use crate::serve::FILTER_LABEL;
+
+/// What would be redacted.
+#[derive(Debug, clap::Args)]
+pub(crate) struct FilterArgs {
+    /// Files to read, each a text or a chat request. Default: standard input
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The configuration file. Default: sluice.toml in the current folder.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// How strictly to filter: standard, high or maximum [default: the configuration's minimum]
+    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    level: Option<SecurityLevel>,
+    /// Prints JSON, one object a line: one for each finding, then one for the whole
+    #[arg(long)]
+    json: bool,
+    /// Says only what was found, not what the model would see
+    #[arg(long)]
+    quiet: bool,
+}
+
+fn level(word: &str) -> Result<SecurityLevel, String> {
+    one_of(word, &SecurityLevel::ALL, SecurityLevel::as_str)
+}
+
+/// Runs the command: exit code 1 where something was found.
+pub(crate) fn run(
+    args: &FilterArgs,
+    settings: &Settings,
+    input: &mut dyn Read,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    // Without a data folder the placeholders are none that a server would make; they look the same.
+    let secret = MasterKey::load(&settings.storage.data_dir.0)
+        .map_or([0; 32], |key| *key.derive(FILTER_LABEL).expose());
+    let filter = match Filter::new(&settings.security.filter(), secret) {
+        Ok(filter) => filter,
+        Err(problem) => {
+            writeln!(err, "{problem}")?;
+            return Ok(Exit::Usage);
+        }
+    };
+    let level = args.level.unwrap_or(settings.security.minimum_level);
+    let subject = Subject { account: "", level, zero_retention: true };
+    let mut found = false;
+    for (name, text) in read(args, input, err)? {
+        let Some(text) = text else { return Ok(Exit::Usage) };
+        let judged = judge(name, text, &filter, &subject);
+        found |= judged.found_something();
+        if args.json {
+            judged.print_json(level, out)?;
+        } else {
+            judged.print(level, args.quiet, out)?;
+        }
+    }
+    Ok(if found { Exit::Failed } else { Exit::Done })
+}
+
+/// The texts to look at, each with its file's name.
+fn read(
+    args: &FilterArgs,
+    input: &mut dyn Read,
+    err: &mut dyn Write,
+) -> io::Result<Vec<(Option<String>, Option<String>)>> {
+    let mut texts = Vec::new();
+    if args.files.is_empty() {
+        let mut bytes = Vec::new();
+        input.read_to_end(&mut bytes)?;
+        texts.push((None, Some(String::from_utf8_lossy(&bytes).into_owned())));
+    }
+    for file in &args.files {
+        let name = file.display().to_string();
+        match fs::read(file) {
+            Ok(bytes) => {
+                texts.push((Some(name), Some(String::from_utf8_lossy(&bytes).into_owned())));
+            }
+            Err(error) => {
+                writeln!(err, "cannot read {name}: {error}")?;
+                texts.push((Some(name), None));
+            }
+        }
+    }
+    Ok(texts)
+}
+
+/// What the filter makes of a text or a request.
+struct Judged {
+    /// The file.
+    name: Option<String>,
+    found: Vec<Line>,
+    report: Report,
+    /// Why a request may not go.
+    refused: Option<String>,
+    /// What the model would see.
+    seen: Option<String>,
+}
+
+/// One finding.
+struct Line {
+    /// A line and a column of the text, or a path into the request.
+    place: String,
+    kind: Kind,
+    rule: &'static str,
+    placeholder: String,
+}
+
+fn judge(name: Option<String>, text: String, filter: &Filter, subject: &Subject<'_>) -> Judged {
+    let judged = if text.trim_start().starts_with('{')
+        && let Ok(chat) = parse(Bytes::from(text.clone()))
+    {
+        filter.request(&chat.source, subject).map(|filtered| {
+            let places = places(&chat.source, &filtered.found);
+            let lines = places.into_iter().zip(filtered.found).map(|(place, found)| Line {
+                place,
+                kind: found.kind,
+                rule: found.rule,
+                placeholder: found.placeholder,
+            });
+            let seen = filtered.members.map_or(text, |members| body(&members));
+            (lines.collect(), filtered.report, seen)
+        })
+    } else {
+        filter.text(&text, subject).map(|filtered| {
+            let lines = filtered.found.into_iter().map(|found| Line {
+                place: line_and_column(&text, found.range.start),
+                kind: found.kind,
+                rule: found.rule,
+                placeholder: found.placeholder,
+            });
+            (lines.collect(), filtered.report, filtered.text)
+        })
+    };
+    match judged {
+        Ok((found, report, seen)) => {
+            Judged { name, found, report, refused: None, seen: Some(seen) }
+        }
+        Err(refused) => Judged {
+            name,
+            found: Vec::new(),
+            refused: Some(refused.to_string()),
+            report: *refused.report,
+            seen: None,
+        },
+    }
+}
+
+fn line_and_column(text: &str, at: usize) -> String {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+    format!("{line}:{column}")
+}
+
+/// A request's body.
+fn body(members: &[SourceMember]) -> String {
+    let members: Vec<String> = members
+        .iter()
+        .map(|member| format!("{}:{}", Value::from(&*member.name), member.value.as_str()))
+        .collect();
+    format!("{{{}}}", members.join(","))
+}
+
+impl Judged {
+    fn found_something(&self) -> bool {
+        self.refused.is_some() || !self.found.is_empty() || !self.report.flags.is_empty()
+    }
+
+    fn print(&self, level: SecurityLevel, quiet: bool, out: &mut dyn Write) -> io::Result<()> {
+        let file = self.name.as_ref().map(|name| format!("{name}:")).unwrap_or_default();
+        let subject = self.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+        for Line { place, kind, rule, placeholder } in &self.found {
+            writeln!(out, "{file}{place}: {kind} ({rule}) -> {placeholder}")?;
+        }
+        let Report { flags, injection_score, .. } = &self.report;
+        if !flags.is_empty() {
+            writeln!(out, "{subject}noticed: {flags} (injection score {injection_score:.3})")?;
+        }
+        let level = level.as_str();
+        if let Some(reason) = &self.refused {
+            writeln!(out, "{subject}refused at level {level}: {reason}")?;
+        } else if !self.found_something() {
+            writeln!(out, "{subject}nothing found at level {level}")?;
+        } else if let Some(seen) = self.seen.as_ref().filter(|_| !quiet) {
+            writeln!(out, "\nWhat the model would see:\n\n{}", seen.trim_end_matches('\n'))?;
+        }
+        Ok(())
+    }
+
+    fn print_json(&self, level: SecurityLevel, out: &mut dyn Write) -> io::Result<()> {
+        for Line { place, kind, rule, placeholder } in &self.found {
+            let line = json!({
+                "file": self.name,
+                "place": place,
+                "kind": kind.as_str(),
+                "rule": rule,
+                "placeholder": placeholder,
+            });
+            writeln!(out, "{line}")?;
+        }
+        let Report { redactions, flags, injection_score, action } = &self.report;
+        let redactions: Map<String, Value> = redactions
+            .iter()
+            .map(|(kind, count)| (kind.as_str().to_owned(), Value::from(*count)))
+            .collect();
+        let line = json!({
+            "file": self.name,
+            "level": level.as_str(),
+            "action": action.as_str(),
+            "redactions": redactions,
+            "flags": flags.iter().map(Flag::as_str).collect::<Vec<_>>(),
+            "injection_score": (f64::from(*injection_score) * 1000.0).round() / 1000.0,
+            "refused": self.refused,
+            "text": self.seen,
+        });
+        writeln!(out, "{line}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::environment::tests::FixedEnvironment;
+
+    const EMAIL: &str = "ada@halvorsen.no";
+
+    fn filter(input: &str, json: bool) -> (Exit, String) {
+        let settings = Settings::discover(&FixedEnvironment::default()).unwrap();
+        let args = FilterArgs { files: Vec::new(), config: None, level: None, json, quiet: false };
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let exit = run(&args, &settings, &mut input.as_bytes(), &mut out, &mut err).unwrap();
+        assert!(err.is_empty());
+        (exit, String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn a_text_is_shown_as_the_model_would_see_it() {
+        let (exit, out) = filter(&format!("Ünï\n\"to\": \"{EMAIL}\"\n"), false);
+        assert_eq!(exit, Exit::Failed);
+        assert!(out.starts_with("2:8: email ("), "{out}");
+        assert!(out.contains("\n\nWhat the model would see:\n\nÜnï\n\"to\": \"QMAIL"), "{out}");
+        assert!(!out.contains(EMAIL));
+        let (exit, out) = filter("fn main() {}\n", false);
+        assert_eq!((exit, out.as_str()), (Exit::Done, "nothing found at level standard\n"));
+    }
+
+    #[test]
+    fn a_request_is_told_by_its_paths() {
+        let body = json!({ "model": "m", "messages": [
+            { "role": "system", "content": "a, b [c]" },
+            { "role": "user", "content": [{ "type": "text", "text": format!("\"{{, {EMAIL}") }] },
+        ]});
+        let (exit, out) = filter(&body.to_string(), true);
+        assert_eq!(exit, Exit::Failed);
+        let lines: Vec<Value> =
+            out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines[0]["place"], "messages[1].content[0].text");
+        assert_eq!((&lines[0]["kind"], lines.len()), (&json!("email"), 2));
+        assert_eq!(lines[1]["redactions"], json!({ "email": 1 }));
+        let seen: Value = serde_json::from_str(lines[1]["text"].as_str().unwrap()).unwrap();
+        assert_eq!(seen["messages"][0], body["messages"][0]);
+        assert!(!out.contains(EMAIL));
+    }
+}
