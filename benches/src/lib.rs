@@ -1,9 +1,11 @@
-//! What the fake upstream and the load generator of `cargo xtask bench` share.
+//! What the programs of `cargo xtask bench` share.
 //!
-//! Both run on one core, against a target that has a core of its own, so they have to cost less
-//! than the fastest target: HTTP/1.1 is read and written by hand, into buffers that are reused.
+//! The fake upstream and the load generator run on one core, against a target that has a core of its
+//! own, so they have to cost less than the fastest target: HTTP/1.1 is read and written by hand,
+//! into buffers that are reused.
 
 pub mod answer;
 pub mod http1;
 pub mod prompt;
 pub mod stamp;
+pub mod texts;

@@ -1,15 +1,18 @@
-//! The repository's own commands: `cargo xtask test`, `bench`, `fuzz`, `example-config`.
+//! The repository's own commands: `cargo xtask test`, `bench`, `eval`, `train`, `fuzz`,
+//! `example-config`.
 //!
 //! Each says what it does, runs the same on a laptop as in continuous integration, and installs
 //! what it needs or says how to.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "these commands talk to a person")]
 
 mod bench;
+mod eval;
 mod example_config;
 mod fuzz;
 mod shell;
 mod test;
 mod tools;
+mod train;
 
 use std::process::ExitCode;
 
@@ -22,6 +25,10 @@ enum Xtask {
     Test(test::Arguments),
     /// Measure what Sluice costs beside nginx and a bare reverse proxy.
     Bench(bench::Arguments),
+    /// Judge the filter on labelled data.
+    Eval(eval::Arguments),
+    /// Train the filter's small models anew.
+    Train(train::Arguments),
     /// Run the fuzz targets of `fuzz/`.
     Fuzz(fuzz::Arguments),
     /// Write `sluice.example.toml` anew from the settings' comments and defaults.
@@ -32,6 +39,8 @@ fn main() -> ExitCode {
     let result = match Xtask::parse() {
         Xtask::Test(arguments) => test::run_steps(&arguments),
         Xtask::Bench(arguments) => bench::run(&arguments),
+        Xtask::Eval(arguments) => eval::run(&arguments),
+        Xtask::Train(arguments) => train::run(&arguments),
         Xtask::Fuzz(arguments) => fuzz::run_targets(&arguments),
         Xtask::ExampleConfig => example_config::run(),
     };

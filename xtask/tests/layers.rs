@@ -17,15 +17,20 @@ use serde_json::Value;
 /// Which of our own packages each package may import (development dependencies apart).
 const IMPORTS: &[(&str, &[&str])] = &[
     ("sluice-core", &[]),
+    ("sluice-security", &["sluice-core"]),
     ("sluice-routing", &["sluice-core"]),
     ("sluice-providers", &["sluice-core"]),
     ("sluice-storage", &["sluice-core"]),
-    ("sluice-gateway", &["sluice-core", "sluice-routing", "sluice-providers", "sluice-storage"]),
+    (
+        "sluice-gateway",
+        &["sluice-core", "sluice-security", "sluice-routing", "sluice-providers", "sluice-storage"],
+    ),
     ("sluice-api", &["sluice-core", "sluice-gateway"]),
     (
         "sluice",
         &[
             "sluice-core",
+            "sluice-security",
             "sluice-routing",
             "sluice-providers",
             "sluice-storage",
@@ -35,7 +40,8 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ),
     ("sluice-testkit", &["sluice-core"]),
     // What builds, checks and measures the product is no part of it.
-    ("sluice-bench", &[]),
+    ("sluice-bench", &["sluice-core", "sluice-security"]),
+    ("sluice-training", &["sluice-core", "sluice-security"]),
     ("xtask", &[]),
 ];
 
@@ -47,12 +53,12 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("hyper-rustls", &["sluice-providers"]),
     ("tracing-subscriber", &["sluice"]),
     // Libraries have errors of their own, and leave the command line to programs.
-    ("anyhow", &["sluice", "sluice-bench", "xtask"]),
-    ("clap", &["sluice", "sluice-bench", "xtask"]),
+    ("anyhow", &["sluice", "sluice-bench", "sluice-training", "xtask"]),
+    ("clap", &["sluice", "sluice-bench", "sluice-training", "xtask"]),
 ];
 
 /// Packages that do no I/O, never wait, and read no clock or randomness of their own.
-const PURE: &[&str] = &["sluice-core", "sluice-routing"];
+const PURE: &[&str] = &["sluice-core", "sluice-security", "sluice-routing"];
 
 /// What a pure package has no use for.
 const IMPURE: &[&str] = &[

@@ -9,6 +9,7 @@
 mod process;
 mod report;
 mod scenario;
+mod security;
 mod target;
 
 use std::collections::BTreeMap;
@@ -22,7 +23,7 @@ use crate::shell::{self, cargo, program, target_folder};
 use crate::tools;
 use process::Server;
 use scenario::{SCENARIOS, Scenario};
-use target::{Target, Upstream};
+use target::{Running, Target, Upstream};
 
 /// The core of the fake upstream and the load generator.
 const LOAD_CORE: &str = "0";
@@ -31,7 +32,11 @@ const TARGET_CORE: &str = "1";
 
 /// What to measure.
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
+    /// Something else than the whole gateway.
+    #[command(subcommand)]
+    part: Option<Part>,
     /// Rounds; the lowest figure of all counts.
     #[arg(long, default_value_t = 5)]
     rounds: u32,
@@ -47,6 +52,13 @@ pub(crate) struct Arguments {
     /// Write every figure of every round to this file.
     #[arg(long)]
     json: Option<PathBuf>,
+}
+
+/// What is measured in a way of its own.
+#[derive(clap::Subcommand)]
+enum Part {
+    /// Measure what the security filter costs.
+    Security(security::Arguments),
 }
 
 /// What one scenario showed of one target.
@@ -79,6 +91,9 @@ pub(crate) type Results = BTreeMap<Target, Vec<Round>>;
 
 /// Measures and prints the tables.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    if let Some(Part::Security(arguments)) = &arguments.part {
+        return security::run(arguments);
+    }
     let targets = chosen(&arguments.only, &Target::ALL, |target| target.name())?;
     let all: Vec<&Scenario> = SCENARIOS.iter().collect();
     let scenarios = chosen(&arguments.scenarios, &all, |scenario| scenario.name)?;
@@ -139,7 +154,11 @@ fn measure(
     scenarios: &[&Scenario],
     seconds: f64,
 ) -> anyhow::Result<Round> {
-    let running = target.start(upstream)?;
+    put_through(&target.start(upstream)?, scenarios, seconds)
+}
+
+/// Puts every scenario through a target that has just been started.
+fn put_through(running: &Running, scenarios: &[&Scenario], seconds: f64) -> anyhow::Result<Round> {
     let mut round = Round::default();
     if let Some(server) = &running.server {
         // Let it finish its start: what it does then is not its idle state.

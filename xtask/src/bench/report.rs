@@ -282,11 +282,11 @@ fn header(
     header
 }
 
-fn shown(figure: Option<f64>, decimals: usize) -> String {
+pub(super) fn shown(figure: Option<f64>, decimals: usize) -> String {
     figure.map_or_else(|| "-".to_owned(), |figure| format!("{figure:.decimals$}"))
 }
 
-fn print_table(title: &str, rows: &[Vec<String>]) {
+pub(super) fn print_table(title: &str, rows: &[Vec<String>]) {
     println!("\n{title}");
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column| rows.iter().filter_map(|row| row.get(column)).map(String::len).max();

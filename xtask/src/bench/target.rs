@@ -88,7 +88,7 @@ impl Target {
                 let server = Some(Server::start(&mut command, port)?);
                 Ok(Running { server, address: Address::plain(port), _folder: None })
             }
-            Self::Sluice => start_sluice(port, upstream.port),
+            Self::Sluice => start_sluice(port, upstream.port, ""),
         }
     }
 }
@@ -146,7 +146,12 @@ http {{
     Ok(Running { server, address: Address::plain(port), _folder: Some(folder) })
 }
 
-fn start_sluice(port: u16, upstream: u16) -> anyhow::Result<Running> {
+/// Starts Sluice in front of `upstream` with what its configuration says about the filter.
+pub(super) fn start_filtering(upstream: &Upstream, security: &str) -> anyhow::Result<Running> {
+    start_sluice(free_port()?, upstream.port, security)
+}
+
+fn start_sluice(port: u16, upstream: u16, security: &str) -> anyhow::Result<Running> {
     let folder = Folder::new("sluice")?;
     let models: String =
         ["bench-whole", "bench-stream-100-0", "bench-stream-100-5", "bench-stream-3-5"]
@@ -180,7 +185,8 @@ kind = "openai"
 base_url = "http://127.0.0.1:{upstream}/v1"
 api_key = "none"
 region = "us-east"
-{models}"#,
+{models}
+{security}"#,
         free_port()?,
         folder.path.join("data").display(),
     );

@@ -1,0 +1,485 @@
+//! What the security filter costs on its own, in CPU time of one core; as JSON on standard output.
+//!
+//! Every figure is the lowest of several rounds, as whatever else runs on the machine only ever
+//! adds. `cargo xtask bench security` runs this and shows the figures beside their targets.
+#![expect(clippy::print_stdout, reason = "this is what it is for")]
+
+use std::fs;
+use std::hint::black_box;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Context;
+use clap::{Parser, Subcommand};
+use serde_json::{Value, json};
+use sluice_bench::texts::{Text, Worst, ordinary};
+use sluice_core::event::Delta;
+use sluice_core::json::{JsonText, RawJson};
+use sluice_core::level::SecurityLevel;
+use sluice_core::source::{Dialect, Source, SourceMember};
+use sluice_security::answer::{AnswerGuard, GuardParts};
+use sluice_security::injection::{self, Origin};
+use sluice_security::kind::Kind;
+use sluice_security::level::{Action, InjectionAction, Rules, UnreadableAction};
+use sluice_security::map::RedactionMap;
+use sluice_security::placeholder::PlaceholderKey;
+use sluice_security::request::{Filter, FilterSettings, Subject};
+use sluice_security::restore::{Restorer, Surrounding};
+use sluice_security::scan::{Scanner, ScannerSettings};
+
+/// Bytes of each ordinary text.
+const ORDINARY_BYTES: usize = 2_000_000;
+/// Bytes of a message in the measurement of short texts.
+const SHORT_BYTES: usize = 1000;
+
+/// Bytes of a request.
+const REQUEST_BYTES: usize = 100_000;
+/// Bytes of what an agent loop sends again and again.
+const LOOP_BYTES: usize = 150_000;
+/// How many of its turns are measured in a round.
+const LOOP_TURNS: usize = 100;
+/// Bytes of a message of a request.
+const MESSAGE_BYTES: usize = 2000;
+/// Bytes of a chunk of a streamed answer.
+const CHUNK_BYTES: usize = 4;
+/// A worst text that takes so many times the usual time per byte is not tried at a larger size.
+const HOPELESS_RATIO: f64 = 50.0;
+
+#[derive(Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    what: What,
+    /// Rounds; the lowest figure counts.
+    #[arg(long, default_value_t = 5, global = true)]
+    rounds: u32,
+    /// CPU seconds that a measurement takes at least.
+    #[arg(long, default_value_t = 0.2, global = true)]
+    seconds: f64,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Megabytes a second of scanning, by level and text.
+    Scan {
+        /// A folder with labelled data, whose harmless files are measured, too.
+        #[arg(long)]
+        data: Option<PathBuf>,
+    },
+    /// The worst texts' time per byte beside that of ordinary ones.
+    Worst {
+        /// Bytes of each of the worst texts.
+        #[arg(long, default_value_t = 10_000_000)]
+        bytes: usize,
+    },
+    /// Nanoseconds that analysing and restoring costs a chunk of a streamed answer.
+    Stream,
+    /// What filtering a whole request costs, and what a further turn of a conversation does.
+    Request,
+    /// Scans one text a number of times and measures nothing, for programs that count instructions.
+    Passes {
+        /// The text: code, prose, json.
+        text: String,
+        /// The level: standard, high, maximum.
+        level: String,
+        /// How often to scan it.
+        passes: u32,
+        /// Its size.
+        #[arg(long, default_value_t = 1_000_000)]
+        bytes: usize,
+    },
+}
+
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let scanner = Scanner::new(&ScannerSettings::default())?;
+    let bench = Bench { scanner, rounds: arguments.rounds, seconds: arguments.seconds };
+    let measured = match &arguments.what {
+        What::Scan { data } => bench.scan(data.as_deref())?,
+        What::Worst { bytes } => bench.worst(*bytes)?,
+        What::Stream => bench.stream()?,
+        What::Request => bench.request()?,
+        What::Passes { text, level, passes, bytes } => {
+            return bench.passes(text, level, *passes, *bytes);
+        }
+    };
+    println!("{measured}");
+    Ok(())
+}
+
+/// Something that reads a text.
+type Reader<'b> = Box<dyn Fn(&str) + 'b>;
+
+struct Bench {
+    scanner: Scanner,
+    rounds: u32,
+    seconds: f64,
+}
+
+impl Bench {
+    fn scan(&self, data: Option<&Path>) -> anyhow::Result<Value> {
+        let mut texts = Vec::from(ordinary(ORDINARY_BYTES));
+        if let Some(text) = data.map(harmless_files).transpose()?.flatten() {
+            texts.push(text);
+        }
+        let mut figures = Vec::new();
+        for level in SecurityLevel::ALL {
+            let kinds = Rules::of(level).redact;
+            for text in &texts {
+                let seconds =
+                    self.lowest(|| _ = black_box(self.scanner.scan(&text.text, kinds)))?;
+                let found = self.scanner.scan(&text.text, kinds).len();
+                figures.push(figure(text.name, level, text.text.len(), seconds, found));
+            }
+            let [code, ..] = &texts[..] else { continue };
+            let messages = pieces(&code.text, SHORT_BYTES);
+            let all = || {
+                for message in &messages {
+                    black_box(self.scanner.scan(message, kinds));
+                }
+            };
+            let bytes = messages.iter().map(|message| message.len()).sum();
+            figures.push(figure("code in messages of 1 KB", level, bytes, self.lowest(all)?, 0));
+        }
+        Ok(json!({ "scan": figures }))
+    }
+
+    fn worst(&self, bytes: usize) -> anyhow::Result<Value> {
+        let mut figures = Vec::new();
+        for (what, work) in self.readers()? {
+            let mut reference = 0.0;
+            let usual = ordinary(ORDINARY_BYTES);
+            for text in &usual {
+                let seconds = self.lowest(|| work(&text.text))?;
+                reference += seconds * 1e9 / text.text.len() as f64 / usual.len() as f64;
+            }
+            for worst in Worst::all() {
+                // From small to large: a text whose cost grows faster than its length is told
+                // before it takes hours.
+                for size in [bytes / 100, bytes / 10, bytes] {
+                    let text = worst.text(size);
+                    let run = || self.once(|| work(&text));
+                    let Ok(seconds) = catch_unwind(AssertUnwindSafe(run)) else {
+                        figures
+                            .push(json!({ "input": worst.name, "what": what, "panicked": true }));
+                        break;
+                    };
+                    let ratio = seconds? * 1e9 / text.len() as f64 / reference;
+                    if size == bytes || ratio > HOPELESS_RATIO {
+                        figures.push(json!({
+                            "input": worst.name, "what": what, "bytes": text.len(), "ratio": ratio,
+                        }));
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(json!({ "worst": figures }))
+    }
+
+    /// All that reads a text: scanning at each level, a request with that text, an answer with it.
+    fn readers(&self) -> anyhow::Result<Vec<(&'static str, Reader<'_>)>> {
+        let mut readers: Vec<(&str, Reader<'_>)> = Vec::new();
+        for level in SecurityLevel::ALL {
+            let kinds = Rules::of(level).redact;
+            let scan = move |text: &str| _ = black_box(self.scanner.scan(text, kinds));
+            readers.push((level.as_str(), Box::new(scan)));
+        }
+        // The strictest level, which reads most; but nothing is refused unread.
+        let strict = Rules {
+            injection: InjectionAction::Flag,
+            unreadable: UnreadableAction::Flag,
+            answer: Action::Withhold,
+            ..Rules::of(SecurityLevel::Maximum)
+        };
+        let settings =
+            FilterSettings { cache_bytes: 0, rules: [strict; 3], ..FilterSettings::default() };
+        let filter = Filter::new(&settings, [7; 32])?;
+        readers.push((
+            "request",
+            Box::new(move |text| {
+                let subject = Subject {
+                    account: "bench",
+                    level: SecurityLevel::Maximum,
+                    zero_retention: true,
+                };
+                if let Ok(source) = request(&[text]) {
+                    black_box(filter.request(&source, &subject).is_ok());
+                }
+            }),
+        ));
+        let mut map = RedactionMap::default();
+        let key = PlaceholderKey::new(&[7; 32], "bench");
+        map.placeholder(&key, Kind::Email, "ada@busy-mill.org", |_| false);
+        let parts = GuardParts {
+            scanner: Arc::new(Scanner::new(&ScannerSettings::default())?),
+            map: Arc::new(map),
+            rules: strict,
+            request: Vec::new(),
+            suspect: false,
+        };
+        readers.push((
+            "answer",
+            Box::new(move |text| {
+                let mut guard = AnswerGuard::new(parts.clone());
+                let mut out = Vec::new();
+                for chunk in pieces(text, SHORT_BYTES) {
+                    guard.delta(said(chunk), &mut out);
+                    out.clear();
+                }
+                guard.finish(&mut out);
+            }),
+        ));
+        Ok(readers)
+    }
+
+    fn stream(&self) -> anyhow::Result<Value> {
+        let [code, prose, _] = ordinary(100_000);
+        let key = PlaceholderKey::new(&[7; 32], "bench");
+        let scanner = Arc::new(Scanner::new(&ScannerSettings::default())?);
+        let mut figures = Vec::new();
+        for values in [0, 1, 10, 1000] {
+            let mut map = RedactionMap::default();
+            let words: Vec<String> = (0..values)
+                .map(|i| {
+                    let value = format!("person{i}@example-mail.test");
+                    map.placeholder(&key, Kind::Email, &value, |_| false).to_owned()
+                })
+                .collect();
+            let map = Arc::new(map);
+            for text in [&code, &prose] {
+                // A token is about four characters of prose, and a placeholder comes now and then.
+                let mut chunks = Vec::new();
+                for (i, chunk) in pieces(&text.text, CHUNK_BYTES).into_iter().enumerate() {
+                    chunks.push(chunk);
+                    if i % 200 == 199 && !words.is_empty() {
+                        chunks.extend(pieces(&words[i % words.len()], CHUNK_BYTES));
+                    }
+                }
+                let per_chunk = |work: &dyn Fn()| -> anyhow::Result<f64> {
+                    Ok(self.lowest(work)? * 1e9 / chunks.len() as f64)
+                };
+                let restoring = per_chunk(&|| {
+                    let mut restorer = Restorer::new(Arc::clone(&map), Surrounding::Text);
+                    let mut out = String::new();
+                    for chunk in &chunks {
+                        out.clear();
+                        restorer.push(chunk, &mut out);
+                        black_box(&out);
+                    }
+                })?;
+                let deltas: Vec<Delta> = chunks.iter().map(|chunk| said(chunk)).collect();
+                let request = request(&["Read https://docs.example/guide and go on."])?.members;
+                let mut guarding = Vec::new();
+                for level in SecurityLevel::ALL {
+                    let parts = GuardParts {
+                        scanner: Arc::clone(&scanner),
+                        map: Arc::clone(&map),
+                        rules: Rules::of(level),
+                        request: request.clone(),
+                        suspect: false,
+                    };
+                    guarding.push(per_chunk(&|| {
+                        let mut guard = AnswerGuard::new(parts.clone());
+                        let mut out = Vec::new();
+                        for delta in &deltas {
+                            out.clear();
+                            guard.delta(delta.clone(), &mut out);
+                            black_box(&out);
+                        }
+                        guard.finish(&mut out);
+                    })?);
+                }
+                figures.push(json!({
+                    "values": values, "text": text.name, "restoring_ns": restoring,
+                    "standard_ns": guarding[0], "high_ns": guarding[1], "maximum_ns": guarding[2],
+                }));
+            }
+        }
+        Ok(json!({ "stream": figures }))
+    }
+
+    fn request(&self) -> anyhow::Result<Value> {
+        let (mut whole, mut turns, mut scores) = (Vec::new(), Vec::new(), Vec::new());
+        for text in ordinary(REQUEST_BYTES) {
+            let messages = pieces(&text.text, MESSAGE_BYTES);
+            let seconds = self.lowest(|| {
+                for message in &messages {
+                    black_box(injection::score(message, Origin::User));
+                }
+            })?;
+            let per_kb = seconds * 1e6 / (text.text.len() as f64 / 1e3);
+            scores.push(json!({ "text": text.name, "us_per_kb": per_kb }));
+        }
+        for level in SecurityLevel::ALL {
+            let settings = FilterSettings { cache_bytes: 0, ..FilterSettings::default() };
+            let forgetful = Filter::new(&settings, [7; 32])?;
+            let subject = Subject { account: "bench", level, zero_retention: false };
+            for text in ordinary(REQUEST_BYTES) {
+                let source = request(&pieces(&text.text, MESSAGE_BYTES))?;
+                let work = || _ = black_box(forgetful.request(&source, &subject));
+                let seconds = self.lowest(work)?;
+                whole.push(figure(text.name, level, source.body_bytes, seconds, 0));
+            }
+            for values in [0, 10] {
+                turns.push(self.turn(&subject, values)?);
+            }
+        }
+        Ok(json!({ "score": scores, "request": whole, "turn": turns }))
+    }
+
+    /// A turn of an agent loop: a request of which all is known but the last message.
+    fn turn(&self, subject: &Subject<'_>, values: usize) -> anyhow::Result<Value> {
+        let [code, ..] = ordinary(LOOP_BYTES);
+        let mut messages: Vec<String> =
+            pieces(&code.text, MESSAGE_BYTES).into_iter().map(str::to_owned).collect();
+        for i in 0..values {
+            let at = i * messages.len() / values;
+            messages[at].push_str(&format!("\nmaintainer: person{i}@busy-mill.org\n"));
+        }
+        let mut requests = Vec::new();
+        let further = ordinary(MESSAGE_BYTES * LOOP_TURNS);
+        let further = pieces(&further[0].text, MESSAGE_BYTES);
+        for (i, new) in further.into_iter().take(LOOP_TURNS).enumerate() {
+            let mut messages: Vec<&str> = messages.iter().map(String::as_str).collect();
+            let new = format!("turn {i}: {new}");
+            messages.push(&new);
+            requests.push((request(&messages)?, new));
+        }
+        let kinds = Rules::of(subject.level).redact;
+        let (mut turn, mut cold, mut scan) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
+        for _ in 0..self.rounds {
+            let filter = Filter::new(&FilterSettings::default(), [7; 32])?;
+            for (i, (source, new)) in requests.iter().enumerate() {
+                // Too short for the clock of CPU time: the lowest of many is what it costs.
+                let begin = Instant::now();
+                black_box(filter.request(source, subject).is_ok());
+                let seconds = begin.elapsed().as_secs_f64();
+                if i == 0 {
+                    cold = cold.min(seconds);
+                } else {
+                    turn = turn.min(seconds);
+                }
+                let begin = Instant::now();
+                black_box(self.scanner.scan(new, kinds));
+                scan = scan.min(begin.elapsed().as_secs_f64());
+            }
+        }
+        let body: String = messages.concat();
+        let key = [7; 32];
+        let hash = self.lowest(|| _ = black_box(blake3::keyed_hash(&key, body.as_bytes())))?;
+        Ok(json!({
+            "level": subject.level.as_str(),
+            "values": values,
+            "cold_us": cold * 1e6,
+            "turn_us": turn * 1e6,
+            "scan_of_new_text_us": scan * 1e6,
+            "hash_of_the_rest_us": hash * 1e6,
+        }))
+    }
+
+    fn passes(&self, text: &str, level: &str, passes: u32, bytes: usize) -> anyhow::Result<()> {
+        let texts = ordinary(bytes);
+        let text = texts.iter().find(|one| one.name == text).context("no such text")?;
+        let level = SecurityLevel::parse(level).context("no such level")?;
+        for _ in 0..passes {
+            black_box(self.scanner.scan(black_box(&text.text), Rules::of(level).redact));
+        }
+        println!("{}", text.text.len());
+        Ok(())
+    }
+
+    /// The lowest CPU time of one run of `work`, in seconds, over all rounds.
+    fn lowest(&self, work: impl Fn()) -> anyhow::Result<f64> {
+        let mut lowest = f64::INFINITY;
+        for _ in 0..self.rounds {
+            lowest = lowest.min(repeated(self.seconds, &work)?);
+        }
+        Ok(lowest)
+    }
+
+    /// The CPU time of one run of `work`, in seconds, from a quarter of the usual effort.
+    fn once(&self, work: impl Fn()) -> anyhow::Result<f64> {
+        let seconds = self.seconds / 4.0;
+        Ok(repeated(seconds, &work)?.min(repeated(seconds, &work)?))
+    }
+}
+
+/// A step of a stream that says `text`.
+fn said(text: &str) -> Delta {
+    Delta { content: Some(JsonText::plain(text)), ..Delta::default() }
+}
+
+/// A request whose messages say `messages`.
+fn request(messages: &[&str]) -> anyhow::Result<Source> {
+    let roles = ["user", "assistant"].iter().cycle();
+    let message = |(content, role): (&&str, &&str)| json!({ "role": role, "content": content });
+    let messages: Vec<Value> = messages.iter().zip(roles).map(message).collect();
+    let members = vec![
+        SourceMember { name: "model".into(), value: RawJson::from_value(&"bench")? },
+        SourceMember { name: "messages".into(), value: RawJson::from_value(&messages)? },
+    ];
+    let body_bytes = members.iter().map(|member| member.value.as_str().len()).sum();
+    Ok(Source { dialect: Dialect::OpenAiChat, members, body_bytes, reader: |_| None })
+}
+
+/// The CPU time of one run of `work` in seconds: the mean of as many as fill `at_least` seconds.
+fn repeated(at_least: f64, work: &impl Fn()) -> anyhow::Result<f64> {
+    let (begin, before) = (Instant::now(), cpu_seconds()?);
+    let mut runs = 0_u32;
+    while begin.elapsed().as_secs_f64() < at_least {
+        work();
+        runs += 1;
+    }
+    Ok((cpu_seconds()? - before) / f64::from(runs))
+}
+
+/// CPU time of this thread so far.
+///
+/// Linux brings it up to date at every tick of its clock, so that it takes some hundred of them to
+/// measure to a percent.
+fn cpu_seconds() -> anyhow::Result<f64> {
+    let stat = fs::read_to_string("/proc/thread-self/schedstat")?;
+    let nanoseconds = stat.split_whitespace().next().context("an empty schedstat")?;
+    Ok(nanoseconds.parse::<f64>()? / 1e9)
+}
+
+fn figure(text: &str, level: SecurityLevel, bytes: usize, seconds: f64, found: usize) -> Value {
+    json!({
+        "text": text,
+        "level": level.as_str(),
+        "mb_per_second": bytes as f64 / 1e6 / seconds,
+        "us_per_kb": seconds * 1e6 / (bytes as f64 / 1e3),
+        "found_per_mb": found as f64 * 1e6 / bytes as f64,
+    })
+}
+
+/// `text` in pieces of `length` bytes or a few less.
+fn pieces(text: &str, length: usize) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (piece, left) = rest.split_at(rest.floor_char_boundary(length).max(1).min(rest.len()));
+        pieces.push(piece);
+        rest = left;
+    }
+    pieces
+}
+
+/// The harmless source files of the labelled data, as one text; None where there are none.
+fn harmless_files(folder: &Path) -> anyhow::Result<Option<Text>> {
+    let file = folder.join("benign_code_dev.jsonl");
+    if !file.exists() {
+        return Ok(None);
+    }
+    let mut text = String::new();
+    for line in fs::read_to_string(&file)?.lines() {
+        let row: Value = serde_json::from_str(line)?;
+        if row["class"] == "clean" {
+            text.push_str(row["text"].as_str().unwrap_or_default());
+            text.push('\n');
+        }
+    }
+    Ok(Some(Text { name: "real source files", text }))
+}
