@@ -65,6 +65,26 @@ fn is_zero(number: &u16) -> bool {
 }
 
 impl FilterRecord {
+    /// The flag that says that the filter itself failed.
+    pub const FAILED: &str = "filter_failed";
+
+    /// Whether the filter itself failed.
+    pub fn has_failed(&self) -> bool {
+        self.flags.iter().any(|flag| flag == Self::FAILED)
+    }
+
+    /// Nothing but that the filter failed, and whether that stopped the request or its answer. It
+    /// says something about the filter, and nothing about what was filtered.
+    #[must_use]
+    pub fn failure_only(&self) -> Self {
+        if !self.has_failed() {
+            return Self::default();
+        }
+        let is_blocked = self.action == FilterAction::Block;
+        let action = if is_blocked { FilterAction::Block } else { FilterAction::Pass };
+        Self { action, flags: vec![Self::FAILED.to_owned()], ..Self::default() }
+    }
+
     /// Whether anything was done or noticed. A score alone is neither.
     pub fn has_findings(&self) -> bool {
         self.action != FilterAction::Pass || !self.redactions.is_empty() || !self.flags.is_empty()

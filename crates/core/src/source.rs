@@ -18,6 +18,36 @@ pub enum Dialect {
     OpenAiChat,
 }
 
+/// Members of a chat request in OpenAI's dialect that speak to Sluice and go no further.
+pub const OWN_MEMBERS: [&str; 4] = ["security_level", "region", "audit_enabled", "zero_retention"];
+
+/// The other members that the vocabulary has a name for; whatever is not among these rides along.
+pub const CHAT_MEMBERS: [&str; 23] = [
+    "model",
+    "messages",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "response_format",
+    "max_tokens",
+    "max_completion_tokens",
+    "temperature",
+    "top_p",
+    "frequency_penalty",
+    "presence_penalty",
+    "stop",
+    "seed",
+    "n",
+    "logprobs",
+    "top_logprobs",
+    "reasoning_effort",
+    "reasoning",
+    "user",
+    "metadata",
+    "stream",
+    "stream_options",
+];
+
 /// A request's top-level members in the order in which they were sent.
 #[derive(Clone)]
 pub struct Source {

@@ -76,12 +76,17 @@ impl Target<'_> {
             target[..length].copy_from_slice(&source[from..end]);
             return;
         };
-        target[..16].copy_from_slice(&block[..16]);
+        // Arrays, since copies between slices are calls unless all is compiled as one.
+        let ([first, second, rest @ ..], _) = target.as_chunks_mut::<16>() else { return };
+        let ([one, two, three, four], _) = block.as_chunks::<16>() else { return };
+        *first = *one;
         if length > 16 {
-            target[16..32].copy_from_slice(&block[16..32]);
+            *second = *two;
         }
-        if length > 32 {
-            target[32..].copy_from_slice(&block[32..]);
+        if length > 32
+            && let [third, fourth] = rest
+        {
+            (*third, *fourth) = (*three, *four);
         }
     }
 

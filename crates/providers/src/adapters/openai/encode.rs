@@ -6,14 +6,11 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use sluice_core::chat::{ChatRequest, Content, Message, Part, Role};
 use sluice_core::json::write_escaped;
-use sluice_core::source::Dialect;
+use sluice_core::source::{Dialect, OWN_MEMBERS};
 
 use crate::endpoint::Target;
 use crate::error::Unsupported;
 use crate::request::post;
-
-/// Members that speak to Sluice and go no further.
-const OWN_MEMBERS: [&str; 4] = ["security_level", "region", "audit_enabled", "zero_retention"];
 
 pub(super) fn encode(chat: &ChatRequest, target: &Target) -> Result<Request<Bytes>, Unsupported> {
     let body = match chat.source.dialect {
