@@ -24,6 +24,9 @@ const DEEPEST: usize = 4;
 /// Base64 shorter than this may as well be a word.
 const SHORTEST_BLOB: usize = 64;
 
+/// No password is longer.
+const LONGEST_QUOTED: usize = 256;
+
 /// A part of a unit: a stretch of the request's bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Piece<'a> {
@@ -112,8 +115,21 @@ pub(super) struct Composed<'t> {
     pub(super) text: &'t str,
     /// Where the pieces begin in it.
     pub(super) starts: Vec<usize>,
+    /// Values in JSON that have a quote within themselves, which seems to end them here.
+    pub(super) quoted: &'t [Quoted],
     /// Whether something was in it that cannot be read.
     pub(super) unreadable: bool,
+}
+
+/// A value in JSON whose escapes are gone.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Quoted {
+    /// Where its name begins in the composed text.
+    pub(super) name: usize,
+    /// Where it begins.
+    pub(super) start: usize,
+    /// Where it ends.
+    pub(super) end: usize,
 }
 
 /// Composes texts, in a buffer that is used again and again.
@@ -123,6 +139,7 @@ pub(super) struct Composer {
     /// Whether items are kept.
     recording: bool,
     blobs: Blobs,
+    quoted: Vec<Quoted>,
     unreadable: bool,
 }
 
@@ -134,13 +151,14 @@ impl Composer {
             && piece.before.is_empty()
             && let Some(text) = verbatim(piece.text)
         {
-            return Composed { text, starts: vec![0], unreadable: false };
+            return Composed { text, starts: vec![0], quoted: &[], unreadable: false };
         }
         self.recording = false;
         let mut starts = Vec::with_capacity(unit.pieces.len());
         self.unit(unit, |_, start| starts.push(start));
         let unreadable = self.unreadable;
-        Composed { text: str::from_utf8(&self.out).unwrap_or_default(), starts, unreadable }
+        let text = str::from_utf8(&self.out).unwrap_or_default();
+        Composed { text, starts, quoted: &self.quoted, unreadable }
     }
 
     /// The same text, with the items of each piece.
@@ -154,6 +172,7 @@ impl Composer {
     fn unit(&mut self, unit: &Unit<'_>, mut done: impl FnMut(Items, usize)) {
         self.out.clear();
         self.blobs = unit.blobs;
+        self.quoted.clear();
         self.unreadable = false;
         for piece in &unit.pieces {
             self.out.extend_from_slice(piece.before.as_bytes());
@@ -236,7 +255,7 @@ impl Composer {
         let mut items = Items::new();
         let mut run_from = 0;
         let mut at = 0;
-        let mut name: Option<&str> = None;
+        let mut name: Option<(&str, usize)> = None;
         while let Some(quote) = memchr(b'"', &text.as_bytes()[at..]).map(|n| at + n) {
             let Some(end) = end_of_literal(text, quote) else { break };
             let inside = quote + 1..end - 1;
@@ -245,11 +264,16 @@ impl Composer {
             let is_name = text[end..].trim_start().starts_with(':');
             let said = &text[inside.clone()];
             let decoded = if self.blobs != Blobs::Text && depth == 0 && is_blob(said) {
-                self.blob(said, name.unwrap_or(""))
+                self.blob(said, name.filter(|_| !is_name).map_or("", |(name, _)| name))
             } else {
                 self.literal(said, depth)
             };
-            name = is_name.then_some(said);
+            if let Some((_, name)) = name
+                && !is_name
+            {
+                self.note_quoted(said, name, start);
+            }
+            name = is_name.then_some((said, start));
             if self.recording {
                 let composed = start..self.out.len();
                 items.push(Item::Literal { inside, composed, is_name, items: decoded });
@@ -259,6 +283,18 @@ impl Composer {
         }
         self.copy(text, run_from..text.len(), &mut items);
         items
+    }
+
+    /// Notes the value from `start` on, which was written as `said`, if it is hard to read.
+    fn note_quoted(&mut self, said: &str, name: usize, start: usize) {
+        if said.len() > LONGEST_QUOTED || memchr(b'\\', said.as_bytes()).is_none() {
+            return;
+        }
+        let value = &self.out[start..];
+        let is_hard = memchr(b'"', value).is_some() || value.ends_with(b"\\");
+        if is_hard && !value.iter().any(u8::is_ascii_whitespace) {
+            self.quoted.push(Quoted { name, start, end: self.out.len() });
+        }
     }
 
     fn copy(&mut self, text: &str, range: Range<usize>, items: &mut Items) {

@@ -6,39 +6,27 @@
 
 use sluice_core::json::scan::{Entries, Raw, read};
 use sluice_core::json::unescape;
-use sluice_core::source::Source;
+use sluice_core::source::{CHAT_MEMBERS, OWN_MEMBERS, Source};
 
 use super::compose::{Blobs, Form, Piece, Unit};
 use crate::injection::Origin;
 
-/// Members that go no further than Sluice, or are written anew for each provider.
-const OWN_MEMBERS: [&str; 6] =
-    ["model", "stream", "security_level", "region", "audit_enabled", "zero_retention"];
-/// Members whose names are the protocol's. Those that are plain numbers and switches hold nothing.
-const KNOWN_MEMBERS: [&str; 23] = [
-    "messages",
-    "tools",
-    "tool_choice",
-    "parallel_tool_calls",
-    "response_format",
-    "max_tokens",
-    "max_completion_tokens",
-    "temperature",
-    "top_p",
-    "frequency_penalty",
-    "presence_penalty",
-    "stop",
-    "seed",
-    "n",
-    "logprobs",
-    "top_logprobs",
-    "reasoning_effort",
-    "reasoning",
-    "user",
-    "metadata",
-    "stream_options",
-    "functions",
-    "function_call",
+/// Members that are written anew for each provider.
+const WRITTEN_ANEW: [&str; 2] = ["model", "stream"];
+/// Members of older requests, which ride along: their names, too, are the protocol's.
+const OLDER_MEMBERS: [&str; 2] = ["functions", "function_call"];
+/// Who may say something.
+const ROLES: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "function"];
+/// What a content part may be, as far as that says no more than the protocol does.
+const PART_TYPES: [&str; 8] = [
+    "text",
+    "input_text",
+    "output_text",
+    "image_url",
+    "input_audio",
+    "file",
+    "refusal",
+    "document",
 ];
 
 /// A part of a request that is looked at on its own, and remembered from turn to turn.
@@ -66,7 +54,7 @@ pub(super) fn blocks(source: &Source) -> Vec<Block<'_>> {
     let mut blocks = Vec::new();
     for (member, source) in source.members.iter().enumerate() {
         let (name, text) = (&*source.name, source.value.as_str());
-        if OWN_MEMBERS.contains(&name) || is_setting(name, text) {
+        if OWN_MEMBERS.contains(&name) || WRITTEN_ANEW.contains(&name) || is_setting(name, text) {
             continue;
         }
         match name {
@@ -90,9 +78,9 @@ pub(super) fn blocks(source: &Source) -> Vec<Block<'_>> {
     blocks
 }
 
-/// Whether a member is a setting that is no text.
+/// Whether a member is a plain number or a switch, which holds nothing.
 fn is_setting(name: &str, value: &str) -> bool {
-    KNOWN_MEMBERS.contains(&name) && !value.starts_with(['"', '[', '{'])
+    known(name).is_some() && !value.starts_with(['"', '[', '{'])
 }
 
 impl<'a> Block<'a> {
@@ -124,7 +112,7 @@ fn message<'a>(text: &'a str, entries: &[(Raw<'a>, Raw<'a>)]) -> Vec<Unit<'a>> {
     let mut rest = Unit { blobs: Blobs::Sealed, ..Unit::default() };
     for (name, value) in entries {
         match &*word(*name) {
-            "role" => {}
+            "role" if ROLES.contains(&&*word(*value)) => {}
             "content" => content(*value, origin, &mut units),
             "name" if origin == Origin::Tool => words.word(*value),
             "name" => rest.known("\n\"name\": ", *value),
@@ -192,7 +180,7 @@ fn text_part<'a>(part: Raw<'a>, rest: &mut Unit<'a>) -> Option<&'a str> {
     let mut text = None;
     for (name, value) in entries {
         match &*word(name) {
-            "type" => {}
+            "type" if PART_TYPES.contains(&kind) => {}
             "text" if is_text && text.is_none() && value.get().starts_with('"') => {
                 text = Some(value.get());
             }
@@ -264,7 +252,7 @@ fn tool(text: &str) -> Vec<Unit<'_>> {
 fn member<'a>(name: &'a str, value: &'a str) -> Vec<Unit<'a>> {
     let mut unit =
         Unit { words: matches!(name, "tool_choice" | "function_call"), ..Unit::default() };
-    let form = if KNOWN_MEMBERS.contains(&name) { Form::Fixed } else { Form::Plain };
+    let form = if known(name).is_some() { Form::Fixed } else { Form::Plain };
     unit.piece("\"", name, form);
     unit.piece("\": ", value, Form::Json);
     vec![unit]
@@ -325,5 +313,5 @@ fn is(name: Raw<'_>, known: &str) -> bool {
 
 /// The name of a member, if it is the protocol's.
 pub(super) fn known(name: &str) -> Option<&'static str> {
-    KNOWN_MEMBERS.into_iter().find(|known| *known == name)
+    CHAT_MEMBERS.into_iter().chain(OLDER_MEMBERS).find(|known| *known == name)
 }

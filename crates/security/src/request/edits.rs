@@ -263,3 +263,37 @@ pub(super) fn apply(text: &str, edits: &[Edit]) -> String {
     out.push_str(text.get(at..).unwrap_or_default());
     out
 }
+
+/// Providers refuse a text part with nothing in it. Where a value goes on from one literal to the
+/// next, all of a literal may have been the value: what takes its place goes on as well then, with
+/// one character in each such literal. `edits` are those of each of the `literals`.
+pub(super) fn leave_none_empty(
+    literals: &[&str],
+    replacements: &[Replacement<'_>],
+    edits: &mut [Vec<Edit>],
+) {
+    for i in (1..literals.len().min(edits.len())).rev() {
+        let (before, from) = edits.split_at_mut(i);
+        let Some(own @ [first, ..]) = from.first().map(Vec::as_slice) else { continue };
+        if !is_blank(&apply(literals[i], own)) {
+            continue;
+        }
+        let goes_on = first.begins.start;
+        let begins = before.iter_mut().flatten().find(|edit| edit.begins.contains(&goes_on));
+        let last = begins.zip(replacements.get(goes_on)).and_then(|(edit, replacement)| {
+            // What is encoded cannot be cut.
+            let is_plain = edit.with.len() > 1 && replacement.with.starts_with(&edit.with);
+            if is_plain { edit.with.pop() } else { None }
+        });
+        if let Some(edit) = from.first_mut().and_then(|own| own.first_mut()) {
+            edit.with = last.unwrap_or('.').to_string();
+        }
+    }
+}
+
+/// Whether a literal says nothing but white space.
+fn is_blank(literal: &str) -> bool {
+    let mut said = Vec::with_capacity(literal.len());
+    unescape(literal.get(1..literal.len().saturating_sub(1)).unwrap_or_default(), &mut said);
+    str::from_utf8(&said).is_ok_and(|said| said.trim().is_empty())
+}

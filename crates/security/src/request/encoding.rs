@@ -13,7 +13,7 @@ pub(super) enum Coding {
 }
 
 /// The bytes that `text` encodes: the standard or the URL alphabet, padded or not.
-pub(super) fn base64(text: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn base64(text: &[u8]) -> Option<Vec<u8>> {
     let digits = match text {
         [digits @ .., b'=', b'='] | [digits @ .., b'='] => digits,
         digits => digits,
@@ -145,7 +145,7 @@ pub(super) fn escaped_byte(bytes: &[u8]) -> Option<u8> {
 }
 
 /// The bytes behind pairs of hexadecimal digits.
-pub(super) fn hex(text: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn hex(text: &[u8]) -> Option<Vec<u8>> {
     if !text.len().is_multiple_of(2) {
         return None;
     }

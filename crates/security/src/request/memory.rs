@@ -191,3 +191,32 @@ pub(super) fn groups(source: &Source, blocks: &[Block<'_>], keys: Option<&Keys>)
     groups.extend((from..blocks.len()).map(alone));
     groups
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use sluice_core::level::SecurityLevel;
+
+    use super::super::tests::{EMAIL, filter, send, subject};
+    use super::*;
+
+    #[test]
+    fn a_group_with_a_placeholder_is_looked_through_anew() {
+        let filter = filter();
+        let subject = subject(SecurityLevel::Standard);
+        let user = |text: &str| json!({"role": "user", "content": text});
+        let sent = |messages: &[serde_json::Value]| {
+            let request = json!({"messages": messages}).to_string();
+            send(&filter, &request, &subject).unwrap().filtered
+        };
+        let placeholder = sent(&[user(EMAIL)]).map.redactions()[0].placeholder.clone();
+        let long = |n: usize| user(&format!("{n} {placeholder}{}", " lorem".repeat(GROUP / 6)));
+        // The second group has a placeholder that the first one had.
+        for messages in [vec![long(1), long(2), user(EMAIL)], vec![long(2), user(EMAIL)]] {
+            let filtered = sent(&messages);
+            let redactions = filtered.map.redactions();
+            assert_eq!(redactions.len(), 1);
+            assert_ne!(redactions[0].placeholder, placeholder);
+        }
+    }
+}

@@ -20,10 +20,15 @@ mod compose;
 mod data_url;
 mod dissect;
 mod edits;
-mod encoding;
+pub(crate) mod encoding;
 mod find;
+#[cfg(test)]
+mod leftovers;
 mod memory;
+mod off;
 mod place;
+#[cfg(test)]
+mod positions;
 #[cfg(test)]
 mod properties;
 mod reader;
@@ -135,8 +140,10 @@ pub struct Found {
 pub struct Refused {
     /// Why.
     pub refusal: Refusal,
-    /// What is known about it.
+    /// What is known about it. It counts no redactions, since nothing is sent.
     pub report: Box<Report>,
+    /// What would have been replaced, in the request's order, as far as that is known.
+    pub found: Vec<Found>,
 }
 
 /// Why a request must not go. Places are named, contents never.
@@ -199,6 +206,10 @@ impl Filter {
     }
 
     fn filter(&self, source: &Source, subject: &Subject<'_>) -> Result<Filtered, Refused> {
+        if off::looks_for_nothing(self.rules(subject.level)) && !off::may_be_unreadable(source) {
+            let (map, report) = (RedactionMap::default(), Report::default());
+            return Ok(Filtered { members: None, map, found: Vec::new(), report });
+        }
         let blocks = blocks(source);
         let mut reader = Reader::new(self, subject);
         let groups = groups(source, &blocks, reader.keys.as_ref());
@@ -210,15 +221,19 @@ impl Filter {
             }
         };
         let mut report = reader.report(examined.iter().map(|known| &**known));
-        if let Some(refusal) = reader.refusal(&blocks, &examined) {
-            report.action = FilterAction::Block;
-            return Err(Refused { refusal, report: Box::new(report) });
-        }
-        if examined.iter().all(|known| known.findings.is_empty()) {
+        let refusal = reader.refusal(&blocks, &examined);
+        let filtered = if examined.iter().all(|known| known.findings.is_empty()) {
             let map = RedactionMap::default();
-            return Ok(Filtered { members: None, map, found: Vec::new(), report });
+            Ok(Filtered { members: None, map, found: Vec::new(), report: report.clone() })
+        } else {
+            redact(source, &Read { blocks, groups, examined }, &mut reader, report.clone())
+        };
+        if let Some(refusal) = refusal {
+            report.action = FilterAction::Block;
+            let found = filtered.map(|filtered| filtered.found).unwrap_or_default();
+            return Err(Refused { refusal, report: Box::new(report), found });
         }
-        Ok(redact(source, &Read { blocks, groups, examined }, &mut reader, report))
+        filtered.map_err(|Failure| failed("the request".to_owned(), Report::default()))
     }
 }
 
@@ -231,12 +246,12 @@ impl fmt::Debug for Filter {
 fn failed(place: String, mut report: Report) -> Refused {
     report.action = FilterAction::Block;
     report.flags.raise(Flag::FilterFailed);
-    Refused { refusal: Refusal::Failed { place }, report: Box::new(report) }
+    Refused { refusal: Refusal::Failed { place }, report: Box::new(report), found: Vec::new() }
 }
 
 /// Runs a part of the filter. None is known to panic; if one does, that is a failure of that part
 /// and not the end of the request.
-fn guarded<T>(part: impl FnOnce() -> T) -> Result<T, Failure> {
+pub(crate) fn guarded<T>(part: impl FnOnce() -> T) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(part)).map_err(|_| Failure)
 }
 

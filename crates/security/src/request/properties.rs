@@ -143,7 +143,7 @@ impl Writer {
 }
 
 /// `value` with JSON inside strings taken apart, and every text as `change` makes it.
-fn deep(value: &Value, change: &dyn Fn(&str) -> String) -> Value {
+pub(super) fn deep(value: &Value, change: &dyn Fn(&str) -> String) -> Value {
     match value {
         Value::String(text) => match serde_json::from_str::<Value>(text) {
             Ok(inner @ (Value::Object(_) | Value::Array(_) | Value::String(_))) => {

@@ -13,6 +13,7 @@ use crate::flag::{Flag, Flags};
 use crate::injection;
 use crate::kind::{Kind, Kinds};
 use crate::level::{FailureAction, InjectionAction, Rules, UnreadableAction};
+use crate::scan::{Coverage, Scans};
 
 /// What is known about a block: places in its units' texts, never their content.
 #[derive(Debug, Default)]
@@ -48,7 +49,7 @@ pub(super) const TOLD_BY_CONTEXT: Kinds = Kinds::of(&[
 
 /// A part of the filter failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Failure;
+pub(crate) struct Failure;
 
 /// What one request is read with.
 pub(super) struct Reader<'f> {
@@ -56,6 +57,7 @@ pub(super) struct Reader<'f> {
     pub(super) subject: &'f Subject<'f>,
     pub(super) rules: &'f Rules,
     pub(super) composer: Composer,
+    scans: Scans<'f>,
     /// What blocks are remembered by; `None` where nothing is remembered.
     pub(super) keys: Option<Keys>,
 }
@@ -66,7 +68,8 @@ impl<'f> Reader<'f> {
         let is_costly = rules.encoded || rules.redact.intersects(TOLD_BY_CONTEXT);
         let keys = (!subject.zero_retention && filter.memory.has_room())
             .then(|| Keys::new(&filter.secret, subject, is_costly));
-        Self { filter, subject, rules, composer: Composer::default(), keys }
+        let scans = Scans::new(&filter.scanner);
+        Self { filter, subject, rules, composer: Composer::default(), scans, keys }
     }
 
     /// What is to be known about all blocks of a request, group by group; or the block on which the
@@ -134,7 +137,7 @@ impl<'f> Reader<'f> {
             known.unreadable.get_or_insert(i);
             known.flags.raise(Flag::UnreadableContent);
         }
-        let scanner = &self.filter.scanner;
+        let scanner = &self.scans;
         let scan = |kinds| {
             #[cfg(test)]
             super::tests::fail_if_asked(composed.text, kinds);
@@ -143,6 +146,9 @@ impl<'f> Reader<'f> {
             } else {
                 scanner.scan(composed.text, kinds)
             };
+            if !composed.quoted.is_empty() {
+                find::with_quotes(scanner, composed.text, composed.quoted, kinds, &mut findings);
+            }
             if rules.encoded {
                 variants::find(scanner, composed.text, kinds, &mut findings);
             }
@@ -156,6 +162,10 @@ impl<'f> Reader<'f> {
             known.flags.raise(Flag::FilterFailed);
             guarded(|| scan(kinds.without(NOT_SECRET)))
         })?;
+        // Nobody knows what is in the rest of a flood of names: the search for secrets has failed.
+        if scanner.coverage() == Coverage::Partial {
+            return Err(Failure);
+        }
         if let Some(origin) = unit.origin.filter(|_| rules.injection != InjectionAction::Off) {
             let score = || {
                 #[cfg(test)]

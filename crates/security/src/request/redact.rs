@@ -10,12 +10,12 @@ use sluice_core::source::{Source, SourceMember};
 
 use super::compose::{Composer, Form, Items, Unit};
 use super::dissect::{Block, What};
-use super::edits::{Edit, Replacement, apply, clip, edits};
+use super::edits::{Edit, Replacement, apply, clip, edits, leave_none_empty};
 use super::memory::{Group, Placed};
 use super::reader::{Examined, Reader};
 use super::report::Report;
 use super::spread::Spread;
-use super::{Filtered, Found, offset_in};
+use super::{Failure, Filtered, Found, offset_in};
 use crate::finding::{Finding, settle};
 use crate::kind::Kind;
 use crate::map::{RedactionMap, TakenWords};
@@ -40,16 +40,17 @@ pub(super) struct Read<'a> {
     pub(super) examined: Vec<Arc<Examined>>,
 }
 
-/// The request with everything replaced that was found, wherever it stands.
+/// The request with everything replaced that was found, wherever it stands. Fails where that cannot
+/// be looked for.
 pub(super) fn redact(
     source: &Source,
     read: &Read<'_>,
     reader: &mut Reader<'_>,
     mut report: Report,
-) -> Filtered {
+) -> Result<Filtered, Failure> {
     let values = values(read, &mut reader.composer);
     let mut collector = Collector {
-        spread: Spread::new(values.iter().map(|(value, kind)| (value.as_str(), *kind))),
+        spread: Spread::new(values.iter().map(|(value, kind)| (value.as_str(), *kind)))?,
         composer: &mut reader.composer,
         taken: TakenWords::new(reader.filter.surrogates),
         works: Vec::new(),
@@ -62,13 +63,14 @@ pub(super) fn redact(
             collector.recall(read, group, &known);
             continue;
         }
-        let (from, taken) = (collector.works.len(), collector.taken.len());
+        let from = collector.works.len();
+        let mut has_placeholders = false;
         for i in group.blocks.clone() {
-            collector.collect(i, &read.blocks[i], &read.examined[i]);
+            has_placeholders |= collector.collect(i, &read.blocks[i], &read.examined[i]);
         }
         // Placeholders that stand in a text are looked for anew each time.
         if let Some(key) = key
-            && taken == collector.taken.len()
+            && !has_placeholders
         {
             let works = collector.works.get(from..).unwrap_or_default();
             memory.remember_spread(key, works.iter().flat_map(|w| w.placed(group)).collect());
@@ -100,7 +102,7 @@ pub(super) fn redact(
     found.sort_by_key(|found| (found.member, found.at));
     report.redactions = map.counts();
     report.action = FilterAction::Redact;
-    Filtered { members: Some(members), map, found, report }
+    Ok(Filtered { members: Some(members), map, found, report })
 }
 
 /// The values that were found, in the request's order, each with the kind that it had first.
@@ -138,13 +140,15 @@ struct Collector<'c, 'a> {
 }
 
 impl<'a> Collector<'_, 'a> {
-    /// Looks through a block for what was found in it, and for what was found elsewhere.
-    fn collect(&mut self, i: usize, block: &Block<'a>, known: &Examined) {
+    /// Looks through a block for what was found in it, and for what was found elsewhere. Returns
+    /// whether something in it looks like a placeholder.
+    fn collect(&mut self, i: usize, block: &Block<'a>, known: &Examined) -> bool {
+        let mut has_placeholders = false;
         for (n, unit) in block.units().into_iter().enumerate() {
             let own = known.findings.iter().filter(|(of, _)| *of == n);
             let mut findings: Vec<Finding> = own.map(|(_, finding)| *finding).collect();
             let text = self.composer.compose(&unit).text;
-            self.taken.collect(text);
+            has_placeholders |= self.taken.collect(text);
             if let Some(spread) = &self.spread {
                 let own = findings.len();
                 spread.find(text, &mut findings);
@@ -160,6 +164,7 @@ impl<'a> Collector<'_, 'a> {
             let text = text.to_owned();
             self.works.push(Work { block: i, n, unit, text, layout, findings });
         }
+        has_placeholders
     }
 
     /// The same for a group of which all that is known.
@@ -209,10 +214,19 @@ impl Changes {
             .iter()
             .map(|(finding, placeholder)| Replacement { range: finding.range(), with: placeholder })
             .collect();
-        for (piece, items) in work.unit.pieces.iter().zip(&work.layout) {
+        let pieces = &work.unit.pieces;
+        let mut of_pieces: Vec<Vec<Edit>> = Vec::with_capacity(pieces.len());
+        for (piece, items) in pieces.iter().zip(&work.layout) {
             let mut piece_edits = Vec::new();
+            edits(items, piece.text, &with, 0, &mut piece_edits);
+            of_pieces.push(piece_edits);
+        }
+        if work.unit.joined {
+            let texts: Vec<&str> = pieces.iter().map(|piece| piece.text).collect();
+            leave_none_empty(&texts, &with, &mut of_pieces);
+        }
+        for (piece, piece_edits) in pieces.iter().zip(of_pieces) {
             if piece.form == Form::Plain {
-                edits(items, piece.text, &with, 0, &mut piece_edits);
                 note(&piece_edits, 0, index, replacements, found);
                 if !piece_edits.is_empty() {
                     self.name = Some(apply(piece.text, &piece_edits));
@@ -220,7 +234,6 @@ impl Changes {
                 continue;
             }
             let offset = offset_in(member.value.as_str(), piece.text);
-            edits(items, piece.text, &with, 0, &mut piece_edits);
             note(&piece_edits, offset, index, replacements, found);
             self.value.extend(piece_edits.into_iter().map(|edit| Edit {
                 range: edit.range.start + offset..edit.range.end + offset,

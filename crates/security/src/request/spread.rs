@@ -3,24 +3,37 @@
 //!
 //! How freely depends on how distinctive it is, since a replacement that hits ordinary text breaks
 //! code: a long value with mixed characters anywhere, a shorter one as a whole word only, and what
-//! could be a word of the language or a small number not at all.
+//! could be a word of the language or a small number not at all. [`reach`] is the rule.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, Input, MatchKind};
 
+use super::Failure;
+use crate::detectors::secrets::wordiness;
 use crate::finding::Finding;
 use crate::kind::Kind;
 
 /// What is looked for.
 pub(super) struct Spread {
+    /// Passwords and names, as they are written.
+    exact: Option<Search>,
+    /// What means the same in capitals: an e-mail address, an IBAN.
+    any_case: Option<Search>,
+}
+
+struct Search {
     automaton: AhoCorasick,
+    /// In alphabetical order.
     patterns: Vec<Pattern>,
 }
 
 struct Pattern {
+    length: usize,
     kind: Kind,
     reach: Reach,
+    /// The longest other pattern that this one begins with.
+    shorter: Option<usize>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,54 +44,115 @@ enum Reach {
 
 /// Values as long as this, with several kinds of characters, do not occur by chance.
 const DISTINCTIVE: usize = 12;
+/// Values as long as this never do.
+const LONG: usize = 24;
 /// The shortest value that is looked for elsewhere.
 const SHORTEST: usize = 5;
-/// Letters alone are a name or a word up to here.
-const LONGEST_WORD: usize = 16;
-/// Digits alone are some number up to here.
-const LONGEST_NUMBER: usize = 6;
+/// Letters alone are a name or a word up to here, if they could be one.
+const LONGEST_WORD: usize = 15;
+/// Of the words that code is made of, one in a hundred is less like a word than this; of letters
+/// drawn by lot, nine in ten are.
+const LIKE_A_WORD: f32 = 5.2;
+/// Digits alone are a port, a year, a postal code up to here.
+const LONGEST_NUMBER: usize = 5;
+/// A longer number with so few different digits is a round one.
+const FEWEST_DIGITS: usize = 3;
 
 impl Spread {
     /// The search for `values`; `None` where none of them is worth looking for.
-    pub(super) fn new<'v>(values: impl Iterator<Item = (&'v str, Kind)>) -> Option<Self> {
-        let mut known: HashMap<String, usize> = HashMap::new();
-        let mut patterns = Vec::new();
-        let mut words: Vec<String> = Vec::new();
+    pub(super) fn new<'v>(
+        values: impl Iterator<Item = (&'v str, Kind)>,
+    ) -> Result<Option<Self>, Failure> {
+        let mut exact = BTreeMap::new();
+        let mut any_case = BTreeMap::new();
         for (value, kind) in values {
             let Some(reach) = reach(value, kind) else { continue };
-            // In source code inside a text, a value stands as in a literal.
-            for word in [Some(value.to_owned()), in_literal(value)].into_iter().flatten() {
-                if known.insert(word.clone(), patterns.len()).is_none() {
-                    patterns.push(Pattern { kind, reach });
-                    words.push(word);
-                }
+            let spellings =
+                [Some(value.to_owned()), in_literal(value), in_url(value), in_html(value)];
+            for word in spellings.into_iter().flatten() {
+                let (words, word) = match is_read_in_any_case(kind) {
+                    true => (&mut any_case, word.to_ascii_lowercase()),
+                    false => (&mut exact, word),
+                };
+                words.entry(word).or_insert((kind, reach));
             }
         }
-        if words.is_empty() {
-            return None;
+        if exact.is_empty() && any_case.is_empty() {
+            return Ok(None);
         }
-        let automaton =
-            AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&words).ok()?;
-        Some(Self { automaton, patterns })
+        let exact = Search::new(exact, false)?;
+        let any_case = Search::new(any_case, true)?;
+        Ok(Some(Self { exact, any_case }))
     }
 
     /// Every other occurrence in `text`.
     pub(super) fn find(&self, text: &str, findings: &mut Vec<Finding>) {
-        let mut at = 0;
-        while let Some(hit) = self.automaton.find(aho_corasick::Input::new(text).range(at..)) {
-            let pattern = &self.patterns[hit.pattern().as_usize()];
-            if pattern.reach == Reach::Anywhere || is_whole_word(text, hit.start(), hit.end()) {
-                let (start, end) = (hit.start(), hit.end());
-                findings.push(Finding { start, end, kind: pattern.kind, rule: "found_elsewhere" });
-                at = hit.end();
-            } else {
-                // Another value may begin within this one, which is short.
-                at = hit.start() + 1;
-            }
+        for search in [&self.exact, &self.any_case].into_iter().flatten() {
+            search.find(text, findings);
         }
     }
 }
 
+impl Search {
+    fn new(
+        words: BTreeMap<String, (Kind, Reach)>,
+        any_case: bool,
+    ) -> Result<Option<Self>, Failure> {
+        if words.is_empty() {
+            return Ok(None);
+        }
+        #[cfg(test)]
+        super::tests::fail_to_build_if_asked(words.keys())?;
+        // What would be left out here would leave, so that there is no going on without it.
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .ascii_case_insensitive(any_case)
+            .build(words.keys())
+            .map_err(|_| Failure)?;
+        let mut patterns = Vec::with_capacity(words.len());
+        let mut beginnings: Vec<(usize, &str)> = Vec::new();
+        for (i, (word, (kind, reach))) in words.iter().enumerate() {
+            while beginnings.last().is_some_and(|(_, beginning)| !word.starts_with(beginning)) {
+                beginnings.pop();
+            }
+            let shorter = beginnings.last().map(|(i, _)| *i);
+            patterns.push(Pattern { length: word.len(), kind: *kind, reach: *reach, shorter });
+            beginnings.push((i, word));
+        }
+        Ok(Some(Self { automaton, patterns }))
+    }
+
+    fn find(&self, text: &str, findings: &mut Vec<Finding>) {
+        let mut at = 0;
+        while let Some(hit) = self.automaton.find(Input::new(text).range(at..)) {
+            let start = hit.start();
+            if let Some(pattern) = self.fitting(text, start, hit.pattern().as_usize()) {
+                let end = start + pattern.length;
+                findings.push(Finding { start, end, kind: pattern.kind, rule: "found_elsewhere" });
+                at = end;
+            } else {
+                // Another value may begin within this one, which is short.
+                at = start + 1;
+            }
+        }
+    }
+
+    /// The longest pattern that may be replaced at `start`, where pattern `longest` stands.
+    fn fitting(&self, text: &str, start: usize, longest: usize) -> Option<&Pattern> {
+        let mut next = self.patterns.get(longest);
+        while let Some(pattern) = next {
+            if pattern.reach == Reach::Anywhere
+                || is_whole_word(text, start, start + pattern.length)
+            {
+                return Some(pattern);
+            }
+            next = pattern.shorter.and_then(|shorter| self.patterns.get(shorter));
+        }
+        None
+    }
+}
+
+/// How far a value reaches; `None` where it could be ordinary text.
 fn reach(value: &str, kind: Kind) -> Option<Reach> {
     let count = |is: fn(&u8) -> bool| value.bytes().filter(is).count();
     let digits = count(u8::is_ascii_digit);
@@ -87,17 +161,40 @@ fn reach(value: &str, kind: Kind) -> Option<Reach> {
     let others = value.len() - digits - lower - upper;
     let letters = lower + upper;
     if value.len() < SHORTEST
-        || (letters == 0 && digits <= LONGEST_NUMBER)
-        || (digits == 0 && others == 0 && value.len() < LONGEST_WORD && kind.is_secret())
+        || letters == 0 && (digits <= LONGEST_NUMBER || others == 0 && is_round(value))
+        || kind.is_secret() && letters == value.len() && could_be_a_word(value)
     {
         return None;
     }
     let classes = [digits, lower, upper, others].iter().filter(|count| **count > 0).count();
     let is_exact = !matches!(kind, Kind::Person | Kind::Location | Kind::Organization | Kind::Term);
-    if is_exact && letters > 0 && classes > 1 && value.len() >= DISTINCTIVE {
+    let is_mixed = letters > 0 && classes > 1 && value.len() >= DISTINCTIVE;
+    if is_exact && (is_mixed || value.len() >= LONG) {
         return Some(Reach::Anywhere);
     }
     Some(Reach::WholeWord)
+}
+
+/// Whether letters alone may as well be the name of something: `postgres`, `letmein`.
+fn could_be_a_word(letters: &str) -> bool {
+    letters.len() <= LONGEST_WORD
+        && (letters.len() <= SHORTEST || wordiness(letters) >= LIKE_A_WORD)
+}
+
+/// `100000`
+fn is_round(digits: &str) -> bool {
+    let seen = digits.bytes().fold(0_u16, |seen, digit| seen | 1 << (digit & 15));
+    (seen.count_ones() as usize) < FEWEST_DIGITS
+}
+
+/// Whether what is written in capitals is the same thing.
+fn is_read_in_any_case(kind: Kind) -> bool {
+    match kind {
+        Kind::Email | Kind::Iban | Kind::Mac | Kind::IpAddress | Kind::PrivateIp => true,
+        Kind::NationalId | Kind::Licence | Kind::MedicalId | Kind::Term => true,
+        // `Will` is a person, `will` is none.
+        _ => false,
+    }
 }
 
 /// `value` as it stands in a string literal, where that differs.
@@ -107,6 +204,29 @@ fn in_literal(value: &str) -> Option<String> {
     }
     let literal = serde_json::to_string(value).ok()?;
     Some(literal.get(1..literal.len() - 1)?.to_owned())
+}
+
+/// `value` as it stands in a URL, where that differs.
+fn in_url(value: &str) -> Option<String> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    if value.bytes().all(is_plain) {
+        return None;
+    }
+    let mut out = String::with_capacity(value.len() + 8);
+    for byte in value.bytes() {
+        match is_plain(byte) {
+            true => out.push(char::from(byte)),
+            false => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    Some(out)
+}
+
+/// `value` as it stands in HTML and XML, where that differs.
+fn in_html(value: &str) -> Option<String> {
+    value
+        .contains(['&', '<', '>'])
+        .then(|| value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"))
 }
 
 /// Whether neither letter nor digit goes on before or after the range.
@@ -125,7 +245,7 @@ mod tests {
 
     fn check(value: &str, kind: Kind, text: &str, expected: usize) {
         let mut findings = Vec::new();
-        if let Some(spread) = Spread::new([(value, kind)].into_iter()) {
+        if let Some(spread) = Spread::new([(value, kind)].into_iter()).unwrap() {
             spread.find(text, &mut findings);
         }
         assert_eq!(findings.len(), expected, "{value} in {text}");
@@ -133,14 +253,65 @@ mod tests {
 
     #[test]
     fn the_more_distinctive_the_further_a_value_reaches() {
-        check("AKIA2345678901234567", Kind::Secret, "xAKIA2345678901234567y", 1);
-        check("hunter2", Kind::Password, "hunter2, (hunter2) hunter23 xhunter2 \\nhunter2", 3);
-        check("postgres", Kind::Password, "postgres://postgres", 0);
-        check("12345", Kind::PostalCode, "12345", 0);
-        check("4155550123", Kind::Phone, "x=4155550123 14155550123", 1);
-        check("Ada Lovelace", Kind::Person, "Ada Lovelace, Ada Lovelaces", 1);
-        check("ada@example.org", Kind::Email, "mailto:ada@example.org?x", 1);
-        check("abc", Kind::Secret, "abc", 0);
-        check("pass\"w0rd", Kind::Password, r#""pass\"w0rd""#, 1);
+        for (value, kind, text, expected) in [
+            ("AKIA2345678901234567", Kind::Secret, "xAKIA2345678901234567y", 1),
+            ("hunter2", Kind::Password, "hunter2, (hunter2) hunter23 xhunter2 \\nhunter2", 3),
+            ("hunter2", Kind::Password, "Hunter2", 0),
+            ("12345", Kind::PostalCode, "12345", 0),
+            ("482913", Kind::Password, "482913 1482913", 1),
+            ("100100", Kind::Password, "100100", 0),
+            ("4155550123", Kind::Phone, "x=4155550123 14155550123", 1),
+            ("Ada Lovelace", Kind::Person, "Ada Lovelace, Ada Lovelaces", 1),
+            ("Grace", Kind::Person, "Grace, grace", 1),
+            ("ada@example.org", Kind::Email, "mailto:ada@example.org?x", 1),
+            ("abc", Kind::Secret, "abc", 0),
+            ("pass\"w0rd", Kind::Password, r#""pass\"w0rd""#, 1),
+        ] {
+            check(value, kind, text, expected);
+        }
+    }
+
+    #[test]
+    fn letters_that_form_a_word_are_a_word() {
+        for (value, expected) in [
+            ("postgres", 0),
+            ("letmein", 0),
+            ("correcthorse", 0),
+            ("nginx", 0),
+            ("xkqjw", 0),
+            ("xkqjwzpr", 1),
+            ("RwpXzKqLbT", 1),
+            // Words do not get that long.
+            ("correcthorsebattery", 1),
+        ] {
+            check(value, Kind::Password, &format!("{value}://{value}_db/x{value}"), expected);
+        }
+        // A name or a term that was found is one wherever it stands.
+        check("Halvorsen", Kind::Person, "Halvorsen", 1);
+    }
+
+    #[test]
+    fn addresses_are_the_same_in_any_case() {
+        check("ada@example.org", Kind::Email, "ADA@Example.org ada@example.org", 2);
+        check("2a00:1450::200e", Kind::IpAddress, "[2A00:1450::200E]", 1);
+        check("GB33BUKB20201555555555", Kind::Iban, "gb33bukb20201555555555", 1);
+        check("Xk3-pass-Zw9q", Kind::Password, "xk3-pass-zw9q", 0);
+    }
+
+    #[test]
+    fn a_value_is_found_as_urls_and_markup_write_it() {
+        check("p@ss/w0rd&1", Kind::Password, "x://app:p%40ss%2Fw0rd%261@db", 1);
+        check("p<ss&w0rd", Kind::Password, "<p>p&lt;ss&amp;w0rd</p>", 1);
+    }
+
+    #[test]
+    fn a_longer_value_that_does_not_fit_hides_no_shorter_one() {
+        let values = ["hunter2-x", "hunter2", "hunter2-", "unter2-xyz"];
+        let values = values.map(|value| (value, Kind::Password));
+        let spread = Spread::new(values.into_iter()).unwrap().unwrap();
+        let mut findings = Vec::new();
+        spread.find("hunter2-xy hunter2-x", &mut findings);
+        let found: Vec<_> = findings.iter().map(|f| (f.start, f.end)).collect();
+        assert_eq!(found, [(0, 7), (11, 20)]);
     }
 }

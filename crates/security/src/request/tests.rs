@@ -30,6 +30,13 @@ pub(super) fn fail_if_asked(text: &str, kinds: Kinds) {
     }
 }
 
+/// Stands in for an automaton that cannot be built.
+pub(super) fn fail_to_build_if_asked<'w>(
+    mut words: impl Iterator<Item = &'w String>,
+) -> Result<(), Failure> {
+    if words.any(|word| word.contains("no-automaton")) { Err(Failure) } else { Ok(()) }
+}
+
 pub(super) fn filter() -> Filter {
     Filter::new(&FilterSettings::default(), [7; 32]).unwrap()
 }
@@ -188,6 +195,7 @@ fn every_place_is_read() {
         json!({"messages": [{"role": "tool", "tool_call_id": EMAIL, "content": "x"}]}),
         json!({"messages": [{"role": "tool", "tool_call_id": "i", "content": nested(EMAIL).to_string()}]}),
         json!({"messages": [{"role": "tool", "tool_call_id": "i", "name": EMAIL, "content": "x"}]}),
+        json!({"messages": [{"role": EMAIL, "content": "x"}]}),
         json!({"tools": [{"type": "function", "function": {"name": "f", "description": text}}]}),
         json!({"tools": [{"type": "function", "function": {"name": EMAIL, "x": EMAIL, "parameters": {}}}]}),
         json!({"tools": [{"type": "function", "function": {"name": "f", "parameters": {"properties": {EMAIL: {"default": text, "enum": [EMAIL]}}}}}]}),
@@ -212,7 +220,6 @@ fn every_place_is_read() {
 fn words_of_the_protocol_are_left_alone() {
     for request in [
         r#"{"model":"grace@navy-yard.org","stream":true,"region":"grace@navy-yard.org","security_level":"high"}"#,
-        r#"{"messages":[{"role":"grace@navy-yard.org","content":"x"}]}"#,
         r#"{ "seed" : 4111111111111111 , "temperature" : 1.50 }"#,
         r#"{"messages":[],"tools":[],"stop":null,"metadata":{}}"#,
     ] {
@@ -298,6 +305,35 @@ fn a_value_cut_over_adjacent_parts_is_one_value() {
     // An image between them parts them.
     let parts = json!([{"type": "text", "text": &TOKEN[..9]}, {"type": "image_url", "image_url": {"url": "https://x.dev"}}, {"type": "text", "text": &TOKEN[9..]}]);
     assert!(sent(&user(parts).to_string()).filtered.members.is_none());
+}
+
+#[test]
+fn no_text_part_becomes_empty() {
+    for parts in [
+        vec!["AKIA4XQ7", "MZ2PLW9RT3VN"],
+        vec!["use AKIA4XQ7", "MZ2P", "LW9RT3VN \n", "Hello"],
+        vec!["A", "K", "I", "A", "4XQ7MZ2PLW9RT3VN"],
+        vec!["AKIA", "", "4XQ7MZ2PLW9RT3VN"],
+    ] {
+        let of = |text: &&str| json!({"type": "text", "text": text});
+        let request = user(parts.iter().map(of).collect());
+        let sent = sent(&request.to_string());
+        let [redaction] = sent.filtered.map.redactions() else { panic!("{parts:?}") };
+        let body: Value = serde_json::from_str(&sent.body).unwrap();
+        let after = body["messages"][0]["content"].as_array().unwrap();
+        let after: Vec<&str> = after.iter().map(|part| part["text"].as_str().unwrap()).collect();
+        let expected = parts.concat().replace(TOKEN, &redaction.placeholder);
+        assert_eq!(after.concat(), expected, "{parts:?}");
+        for (before, after) in parts.iter().zip(after) {
+            assert_eq!(before.trim().is_empty(), after.trim().is_empty(), "{parts:?}");
+        }
+    }
+    // There are more parts than a placeholder has characters.
+    let email = "ada.augusta.king.countess@lovelace-family.org";
+    let parts = email.chars().map(|c| json!({"type": "text", "text": c.to_string()})).collect();
+    let sent = sent(&user(parts).to_string());
+    assert_eq!(sent.filtered.map.redactions()[0].value, email);
+    assert!(!sent.body.contains(r#""text":"""#), "{}", sent.body);
 }
 
 #[test]
@@ -402,7 +438,7 @@ fn attacks_are_flagged_or_refused() {
         let outcome = send(&filter(), &request.to_string(), &subject(level));
         let (report, refused_at) = match outcome {
             Ok(sent) => (sent.filtered.report, None),
-            Err(Refused { refusal: Refusal::Injection { place, .. }, report }) => {
+            Err(Refused { refusal: Refusal::Injection { place, .. }, report, .. }) => {
                 (*report, Some(place))
             }
             Err(other) => panic!("{other}"),
@@ -412,6 +448,66 @@ fn attacks_are_flagged_or_refused() {
         assert_eq!(report.flags.contains(Flag::PromptInjection), !is_system, "{request}");
         assert_eq!(report.injection_score > 0.5, !is_system);
     }
+}
+
+#[test]
+fn a_flood_of_names_is_refused_and_not_half_read() {
+    // Values that lie in each other, each of which would be read for itself.
+    let flood = format!("{} ", "key=(),x".repeat(120)).repeat(240);
+    for level in SecurityLevel::ALL {
+        let filter = filter();
+        let flooded = user(json!(format!("{flood} password=hunter2-{level:?}"))).to_string();
+        let refused = send(&filter, &flooded, &subject(level)).err().unwrap();
+        assert_eq!(refused.refusal, Refusal::Failed { place: "messages[0]".to_owned() });
+        assert!(refused.report.flags.contains(Flag::FilterFailed));
+        // No message is a flood by itself; all of them together are.
+        let messages: Vec<_> = (0..240)
+            .map(|i| json!({ "role": "user", "content": format!("{i} {}", &flood[..6000]) }))
+            .collect();
+        let flooded = json!({ "model": "m", "messages": messages }).to_string();
+        let refused = send(&filter, &flooded, &subject(level)).err().unwrap();
+        assert!(matches!(refused.refusal, Refusal::Failed { .. }), "{}", refused.refusal);
+    }
+}
+
+#[test]
+fn a_filter_that_is_off_changes_nothing_and_still_flags_what_cannot_be_read() {
+    let mut settings = FilterSettings::default();
+    settings.rules[0] = Rules {
+        redact: Kinds::NONE,
+        injection: crate::level::InjectionAction::Off,
+        ..Rules::of(SecurityLevel::Standard)
+    };
+    let filter = Filter::new(&settings, [7; 32]).unwrap();
+    let part = |part| json!([{ "type": "text", "text": format!("see {EMAIL}") }, part]);
+    let image = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUg==";
+    for (content, is_flagged) in [
+        (
+            json!(format!("mail {EMAIL}, token {TOKEN}, a map with data: {{}} and \"type\": 1")),
+            false,
+        ),
+        (
+            part(json!({ "type": "image_url", "image_url": { "url": "https://x.example/a.png" } })),
+            true,
+        ),
+        (part(json!({ "type": "input_audio", "input_audio": { "id": "a" } })), true),
+        (json!(format!("what is in {image}?")), true),
+    ] {
+        let body = user(content).to_string();
+        let sent = send(&filter, &body, &subject(SecurityLevel::Standard)).unwrap();
+        assert!(sent.filtered.members.is_none());
+        let flags = &sent.filtered.report.flags;
+        assert_eq!(flags.contains(Flag::UnreadableContent), is_flagged, "{body}");
+    }
+}
+
+#[test]
+fn names_as_configuration_has_them_are_no_flood() {
+    let lines = "  DATABASE_PASSWORD: ${DATABASE_PASSWORD} # see the vault\n\
+                 password=changeme123\nAPI_KEY=your-api-key-here\n\"password\": \"Enter it\",\n";
+    let request = user(json!(format!("{}password=kV9-x2Lq7Zt4!", lines.repeat(4000)))).to_string();
+    let sent = send(&filter(), &request, &subject(SecurityLevel::Standard)).unwrap();
+    assert!(!sent.body.contains("kV9-x2Lq7Zt4!"));
 }
 
 #[test]
@@ -442,6 +538,19 @@ fn failures_close_or_are_noted() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn what_cannot_be_looked_for_elsewhere_is_not_sent() {
+    let text = "to: no-automaton@navy-yard.org";
+    for level in SecurityLevel::ALL {
+        let request = user(json!(text)).to_string();
+        let refused = send(&filter(), &request, &subject(level)).err().unwrap();
+        assert_eq!(refused.refusal, Refusal::Failed { place: "the request".to_owned() });
+        assert!(refused.report.flags.contains(Flag::FilterFailed));
+        assert_eq!(refused.report.action, FilterAction::Block);
+        assert!(filter().text(text, &subject(level)).is_err());
     }
 }
 

@@ -74,7 +74,7 @@ impl Filter {
         };
         if !known.findings.is_empty() {
             let findings = known.findings.iter().map(|(_, finding)| *finding).collect();
-            self.replace(findings, &unit, &mut reader, &mut filtered);
+            self.replace(findings, &unit, &mut reader, &mut filtered)?;
             report.action = report.action.max(FilterAction::Redact);
             report.redactions = filtered.map.counts();
         }
@@ -88,10 +88,10 @@ impl Filter {
         unit: &Unit<'_>,
         reader: &mut Reader<'_>,
         filtered: &mut FilteredText,
-    ) {
+    ) -> Result<(), Failure> {
         let (text, layout) = reader.composer.layout(unit);
         let values = findings.iter().map(|finding| (&text[finding.range()], finding.kind));
-        if let Some(spread) = Spread::new(values) {
+        if let Some(spread) = Spread::new(values)? {
             spread.find(text, &mut findings);
             settle(&mut findings);
             findings = clip(&findings, &layout, text, unit.joined);
@@ -129,6 +129,7 @@ impl Filter {
             }
             filtered.text = apply(piece.text, &changes);
         }
+        Ok(())
     }
 }
 

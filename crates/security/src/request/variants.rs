@@ -19,7 +19,7 @@ use super::encoding::{
 use super::reader::TOLD_BY_CONTEXT;
 use crate::finding::{Finding, settle};
 use crate::kind::Kinds;
-use crate::scan::Scanner;
+use crate::scan::Scans;
 
 /// How many encodings around each other are taken off.
 const DEEPEST: usize = 2;
@@ -47,7 +47,7 @@ pub(super) fn is_disguised(finding: &Finding) -> bool {
 }
 
 /// Adds what of `kinds` is in `text` in disguise.
-pub(super) fn find(scanner: &Scanner, text: &str, kinds: Kinds, findings: &mut Vec<Finding>) {
+pub(super) fn find(scanner: &Scans<'_>, text: &str, kinds: Kinds, findings: &mut Vec<Finding>) {
     let search = Search { scanner, kinds };
     let before = findings.len();
     search.disguised(text, DEEPEST, findings);
@@ -57,7 +57,7 @@ pub(super) fn find(scanner: &Scanner, text: &str, kinds: Kinds, findings: &mut V
 }
 
 struct Search<'s> {
-    scanner: &'s Scanner,
+    scanner: &'s Scans<'s>,
     kinds: Kinds,
 }
 
@@ -134,7 +134,8 @@ impl Search<'_> {
             let places = places_in_percent(encoded, inside.iter().flat_map(|f| [f.start, f.end]));
             for (finding, place) in inside.iter().zip(places.chunks_exact(2)) {
                 let (from, to) = (place[0], place[1]);
-                if to - from > finding.end - finding.start {
+                // What is plain itself may only be told by what is around it: `password%3Dhunter2`.
+                if to - from > finding.end - finding.start || finding.kind.is_secret() {
                     let (start, end) = (start + from, start + to);
                     findings.push(Finding { start, end, rule: PERCENT, ..*finding });
                 }
@@ -363,13 +364,13 @@ mod tests {
     use super::super::tests::{EMAIL, TOKEN};
     use super::*;
     use crate::kind::Kind;
-    use crate::scan::ScannerSettings;
+    use crate::scan::{Scanner, ScannerSettings};
 
     fn found(text: &str) -> Vec<(&str, Kind, &'static str)> {
         let scanner = Scanner::new(&ScannerSettings::default()).unwrap();
         let mut findings = Vec::new();
         let kinds = Kinds::of(&[Kind::Secret, Kind::Email]);
-        find(&scanner, text, kinds, &mut findings);
+        find(&Scans::new(&scanner), text, kinds, &mut findings);
         findings.retain(is_disguised);
         findings.iter().map(|f| (&text[f.range()], f.kind, f.rule)).collect()
     }
@@ -429,6 +430,13 @@ mod tests {
                 let text = format!("{before}{stretch}{after}");
                 assert_eq!(found(&text), [(stretch, kind, rule)], "{text}");
             }
+        }
+    }
+
+    #[test]
+    fn what_is_plain_is_found_by_what_is_encoded_around_it() {
+        for text in [format!("x%0A{TOKEN}%0Ay"), format!("?state=a%3D1%26key%3D{TOKEN}%26b")] {
+            assert_eq!(found(&text), [(TOKEN, Kind::Secret, PERCENT)], "{text}");
         }
     }
 

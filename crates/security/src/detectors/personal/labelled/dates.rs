@@ -15,6 +15,10 @@ pub(super) fn behind(text: &str, at: usize, end: usize) -> Option<(usize, usize)
     while i < limit {
         let byte = bytes[i];
         let starts = (byte.is_ascii_digit() || byte.is_ascii_alphabetic()) && starts_word(bytes, i);
+        // The next such word looks at what is behind it: no date is read for many of them.
+        if starts && says_born(&bytes[i..]) {
+            break;
+        }
         if starts && let Some(end) = read(text, i) {
             return Some((i, end));
         }
@@ -34,6 +38,12 @@ pub(super) fn behind(text: &str, at: usize, end: usize) -> Option<(usize, usize)
         i += 1;
     }
     before(bytes, at)
+}
+
+fn says_born(bytes: &[u8]) -> bool {
+    let begins =
+        |word: &[u8]| bytes.get(..word.len()).is_some_and(|here| here.eq_ignore_ascii_case(word));
+    begins(b"born") || begins(b"birth")
 }
 
 /// `1963-05-10 (date of birth)`: the date that ends just before the word.

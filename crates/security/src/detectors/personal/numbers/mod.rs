@@ -25,6 +25,9 @@ use run::{Run, Separator};
 /// How far before a number a word may stand that says what it is.
 const REACH: usize = 48;
 
+/// A number has so many digits at least.
+const FEWEST: usize = 6;
+
 /// Looks at the number-like stretch whose first digit is at `at` and pushes what it is to `out`.
 /// Returns up to where it has looked: at least `at + 1`.
 pub(crate) fn confirm(text: &str, at: usize, kinds: Kinds, out: &mut Vec<Finding>) -> usize {
@@ -44,8 +47,12 @@ pub(crate) fn confirm(text: &str, at: usize, kinds: Kinds, out: &mut Vec<Finding
         out.push(Finding { start, end, kind: Kind::NationalId, rule: "national_id" });
         return end.max(at + 1);
     }
+    // Nearly all digits end here, before all of a stretch is read.
+    if let Some(end) = run::lone_end(bytes, at, FEWEST) {
+        return end;
+    }
     let run = Run::read(bytes, at);
-    if run.digits() >= 6 {
+    if run.digits() >= FEWEST {
         search(&run, kinds, out);
     }
     run.end()

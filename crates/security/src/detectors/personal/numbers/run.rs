@@ -118,7 +118,7 @@ impl<'a> Run<'a> {
     /// Whether the groups from `from` to `to` (exclusive) have these lengths.
     pub(super) fn shape(&self, from: usize, lengths: &[usize]) -> bool {
         let Some(groups) = self.groups().get(from..from + lengths.len()) else { return false };
-        groups.iter().zip(lengths).all(|(group, length)| group.len() == *length)
+        (0..lengths.len()).all(|i| groups[i].len() == lengths[i])
     }
 
     /// Whether everything between the groups from `from` to `to` (exclusive) is `separator`.
@@ -178,6 +178,16 @@ impl Digits {
 /// wherever its end may be, but its end is wanted as that is how far the stretch goes.
 fn digits_end(bytes: &[u8], start: usize) -> usize {
     bytes[start..].iter().position(|b| !b.is_ascii_digit()).map_or(bytes.len(), |n| start + n)
+}
+
+/// The end of the digits at `at` where there are less than `fewest` of them and nothing that could
+/// separate them from others.
+pub(super) fn lone_end(bytes: &[u8], at: usize, fewest: usize) -> Option<usize> {
+    let digits = bytes[at..].iter().take(fewest).take_while(|b| b.is_ascii_digit()).count();
+    let end = at + digits;
+    let separates =
+        |byte: &u8| matches!(byte, b' ' | b'-' | b'.' | b'/' | b'(' | b')' | 0xC2 | 0xE2);
+    (digits < fewest && !bytes.get(end).is_some_and(separates)).then_some(end)
 }
 
 /// The separator at `at` and where the digits behind it start.

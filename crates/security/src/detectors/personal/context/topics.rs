@@ -1,0 +1,178 @@
+//! What a word stands for: a set of topics, one bit each.
+
+use super::words::WORDS;
+
+/// A set of topics, as bits.
+pub(crate) type Topics = u64;
+
+/// A phone number and nothing else: `phone`, `mobile`, `fax`.
+pub(crate) const PHONE: Topics = 1;
+/// Somebody is to be called, but the word has other uses: `call`, `reach`, `office`.
+pub(crate) const REACH: Topics = 1 << 1;
+/// `number` and its translations: says only that digits follow.
+pub(crate) const NUMBER: Topics = 1 << 2;
+/// A payment card.
+pub(crate) const CARD: Topics = 1 << 3;
+/// A bank account in IBAN form.
+pub(crate) const IBAN: Topics = 1 << 4;
+/// Something countable or an identifier of a thing: `order`, `version`, `bytes`.
+pub(crate) const OTHER: Topics = 1 << 5;
+/// An identity number, of no country in particular.
+pub(crate) const IDENTITY: Topics = 1 << 6;
+/// A number of the health system.
+pub(crate) const HEALTH: Topics = 1 << 7;
+/// A version of a program, a section of a document.
+pub(crate) const VERSION: Topics = 1 << 8;
+/// A network address.
+pub(crate) const NETWORK: Topics = 1 << 9;
+/// A street: what stands before it is a house number.
+pub(crate) const STREET: Topics = 1 << 10;
+
+/// Identity numbers of countries, one bit each.
+pub(crate) const US: Topics = 1 << 16;
+pub(crate) const UK: Topics = 1 << 17;
+pub(crate) const DE: Topics = 1 << 18;
+pub(crate) const FR: Topics = 1 << 19;
+pub(crate) const ES: Topics = 1 << 20;
+pub(crate) const IT: Topics = 1 << 21;
+pub(crate) const NL: Topics = 1 << 22;
+pub(crate) const BE: Topics = 1 << 23;
+pub(crate) const PL: Topics = 1 << 24;
+pub(crate) const SE: Topics = 1 << 25;
+pub(crate) const NO: Topics = 1 << 26;
+pub(crate) const DK: Topics = 1 << 27;
+pub(crate) const FI: Topics = 1 << 28;
+pub(crate) const PT: Topics = 1 << 29;
+pub(crate) const BR: Topics = 1 << 30;
+pub(crate) const IN: Topics = 1 << 31;
+pub(crate) const AU: Topics = 1 << 32;
+pub(crate) const CA: Topics = 1 << 33;
+pub(crate) const CN: Topics = 1 << 34;
+pub(crate) const KR: Topics = 1 << 35;
+pub(crate) const JP: Topics = 1 << 36;
+pub(crate) const MX: Topics = 1 << 37;
+pub(crate) const ZA: Topics = 1 << 38;
+pub(crate) const CH: Topics = 1 << 39;
+pub(crate) const AT: Topics = 1 << 40;
+pub(crate) const TR: Topics = 1 << 41;
+pub(crate) const IE: Topics = 1 << 42;
+pub(crate) const SG: Topics = 1 << 43;
+pub(crate) const CZ: Topics = 1 << 44;
+pub(crate) const RO: Topics = 1 << 45;
+pub(crate) const IL: Topics = 1 << 46;
+
+/// The longest word that is looked up, in bytes.
+pub(super) const LONGEST_WORD: usize = 32;
+
+/// What `word` stands for; 0 for most words.
+pub(super) fn topics(word: &[u8]) -> Topics {
+    if word.len() > LONGEST_WORD {
+        return if word.is_ascii() { 0 } else { foreign(word) };
+    }
+    // No word has one letter.
+    if word.len() < 2 {
+        return 0;
+    }
+    let mut lower = [0; LONGEST_WORD];
+    let mut hash = HASH_START;
+    for (lower, byte) in lower.iter_mut().zip(word) {
+        *lower = byte.to_ascii_lowercase();
+        hash = hash_step(hash, *lower);
+    }
+    let lower = &lower[..word.len()];
+    match word_topics(lower, hash) {
+        0 if !lower.is_ascii() => foreign(lower),
+        topics => topics,
+    }
+}
+
+/// Words of scripts that are written without spaces, or that bend their ends.
+fn foreign(word: &[u8]) -> Topics {
+    const NEEDLES: &[(&str, Topics)] = &[
+        ("电话", PHONE),
+        ("手机", PHONE),
+        ("電話", PHONE),
+        ("携帯", PHONE),
+        ("联系", REACH),
+        ("致电", REACH),
+        ("拨打", REACH),
+        ("전화", PHONE),
+        ("휴대", PHONE),
+        ("연락처", PHONE),
+        ("елефон", PHONE),
+        ("обильн", PHONE),
+        ("звон", REACH),
+        ("ηλέφωνο", PHONE),
+        ("هاتف", PHONE),
+        ("جوال", PHONE),
+        ("फ़ोन", PHONE),
+        ("फोन", PHONE),
+        ("טלפון", PHONE),
+        ("身份证", CN),
+        ("身分证", CN),
+        ("주민등록", KR),
+        ("マイナンバ", JP),
+        ("個人番号", JP),
+        ("卡号", CARD),
+        ("银行卡", CARD),
+        ("カード", CARD),
+        ("카드", CARD),
+        ("号码", NUMBER),
+        ("番号", NUMBER),
+        ("번호", NUMBER),
+    ];
+    let word = &word[word.len().saturating_sub(48)..];
+    NEEDLES.iter().fold(0, |topics, (needle, topic)| {
+        let found = memchr::memmem::find(word, needle.as_bytes()).is_some();
+        if found { topics | topic } else { topics }
+    })
+}
+
+/// What a word in lower case with this hash stands for.
+fn word_topics(word: &[u8], hash: u32) -> Topics {
+    let mut slot = hash as usize % SLOTS;
+    loop {
+        let (topics, known) = TABLE[slot];
+        if topics == 0 || known.as_bytes() == word {
+            return topics;
+        }
+        slot = (slot + 1) % SLOTS;
+    }
+}
+
+/// How many slots the table of words has: at least twice as many as words.
+const SLOTS: usize = 2048;
+
+/// The words at the slot of their hash or behind it, as each number's neighbours are looked up.
+static TABLE: [(Topics, &str); SLOTS] = {
+    let mut table = [(0, ""); SLOTS];
+    let mut group = 0;
+    while group < WORDS.len() {
+        let (topics, words) = WORDS[group];
+        let mut i = 0;
+        while i < words.len() {
+            let bytes = words[i].as_bytes();
+            let mut hash = HASH_START;
+            let mut at = 0;
+            while at < bytes.len() {
+                hash = hash_step(hash, bytes[at]);
+                at += 1;
+            }
+            let mut slot = hash as usize % SLOTS;
+            while table[slot].0 != 0 {
+                slot = (slot + 1) % SLOTS;
+            }
+            table[slot] = (topics, words[i]);
+            i += 1;
+        }
+        group += 1;
+    }
+    table
+};
+
+/// FNV-1a.
+const HASH_START: u32 = 0x811C_9DC5;
+
+const fn hash_step(hash: u32, byte: u8) -> u32 {
+    (hash ^ byte as u32).wrapping_mul(0x0100_0193)
+}

@@ -1,0 +1,139 @@
+//! That no value which was found is left anywhere in what is sent, but for what the rule of
+//! [`super::spread`] leaves. The rule is written down here once more, in the words of
+//! `docs/security-model.md`.
+
+use std::cell::RefCell;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::properties::deep;
+use super::tests::{filter, send, subject};
+use super::*;
+use crate::detectors::secrets::wordiness;
+
+/// Values of all lengths and mixtures, and the line that gives each of them away.
+fn planted() -> impl Strategy<Value = (String, String)> {
+    let password = prop_oneof![
+        "[a-z]{4,20}",
+        "[A-Za-z]{5,26}",
+        "[a-z]{2,8}[0-9]{1,4}",
+        "[0-9]{4,26}",
+        "[a-zA-Z0-9]{5,26}",
+        "[a-zA-Z0-9!@#%&<>/+~.-]{6,16}",
+        Just("postgres".to_owned()),
+        Just("hunter2".to_owned()),
+        Just("hunter2-hunter2".to_owned()),
+        Just("hunter".to_owned()),
+    ];
+    let line = prop::sample::select(vec![
+        "password: \"{}\"",
+        "DB_PASSWORD='{}'",
+        "postgres://app:{}@db.navy-yard.org/app",
+        "my password is {}",
+    ]);
+    let of_password = (password, line).prop_map(|(v, line)| (line.replace("{}", &v), v));
+    let of_email = "[a-z]{1,6}@[a-z]{4,8}\\.(org|fr)".prop_map(|v| (format!("to: {v}"), v));
+    let of_card = Just(("4485 7579 9630 6834".to_owned(), "4485757996306834".to_owned()));
+    prop_oneof![6 => of_password, 1 => of_email, 1 => of_card]
+}
+
+/// A place for a value in the middle of something else.
+fn frame() -> impl Strategy<Value = String> {
+    prop::sample::select(
+        [
+            "{}", "x{}", "{}9", "({})", "a {} b", "é{}", "{}{}", "/{}?x={}", "\"{}\"", "_{}",
+            "{}-{}y",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+    )
+}
+
+fn value(values: Vec<String>) -> impl Strategy<Value = Value> {
+    let text = (0..values.len(), frame(), any::<bool>()).prop_map(move |(i, frame, upper)| {
+        let value = if upper { values[i].to_uppercase() } else { values[i].clone() };
+        frame.replace("{}", &value)
+    });
+    let text = text.boxed();
+    let leaf = prop_oneof![4 => text.clone().prop_map(Value::from), 1 => Just(Value::Null)];
+    leaf.prop_recursive(3, 12, 3, move |inner| {
+        let object = prop::collection::vec((text.clone(), inner.clone()), 0..3)
+            .prop_map(|entries| Value::Object(entries.into_iter().collect()));
+        prop_oneof![
+            prop::collection::vec(inner, 0..3).prop_map(Value::from),
+            object.clone(),
+            object.prop_map(|value| Value::from(value.to_string())),
+        ]
+    })
+}
+
+fn request() -> impl Strategy<Value = Value> {
+    prop::collection::vec(planted(), 1..4).prop_flat_map(|planted| {
+        let (lines, values): (Vec<String>, Vec<String>) = planted.into_iter().unzip();
+        let places = prop::collection::vec(value(values), 6);
+        (Just(lines), places).prop_map(|(lines, places)| {
+            json!({
+                "messages": [
+                    {"role": "system", "content": places[0].to_string()},
+                    {"role": "user", "content": lines.join("\n"), "x": places[1]},
+                    {"role": "assistant", "tool_calls": [{"id": "i", "type": "function",
+                        "function": {"name": "f", "arguments": places[2].to_string()}}]},
+                ],
+                "tools": [{"type": "function", "function": {"name": "f", "parameters": places[3]}}],
+                "metadata": {"x": places[4]},
+                "x": places[5],
+            })
+        })
+    })
+}
+
+/// Whether the rule lets `value` stand at `at` of `text`.
+fn may_stay(value: &str, kind: Kind, text: &str, at: usize) -> bool {
+    let is_number = value.bytes().all(|b| b.is_ascii_digit());
+    let is_word = value.bytes().all(|b| b.is_ascii_alphabetic());
+    let distinct: std::collections::HashSet<char> = value.chars().collect();
+    let is_never_looked_for = value.len() < 5
+        || is_number && (value.len() <= 5 || distinct.len() < 3)
+        || kind.is_secret()
+            && is_word
+            && value.len() < 16
+            && (value.len() < 6 || wordiness(value) >= 5.2);
+    let lower = value.chars().any(|c| c.is_ascii_lowercase());
+    let upper = value.chars().any(|c| c.is_ascii_uppercase());
+    let digits = value.chars().any(|c| c.is_ascii_digit());
+    let others = value.chars().any(|c| !c.is_ascii_alphanumeric());
+    let is_mixed =
+        (lower || upper) && [lower, upper, digits, others].map(u8::from).iter().sum::<u8>() > 1;
+    let is_looked_for_anywhere = value.len() >= 24 || value.len() >= 12 && is_mixed;
+    let goes_on = |c: char| c.is_alphanumeric() || c == '_';
+    let is_within_a_word =
+        text[..at].ends_with(goes_on) || text[at + value.len()..].starts_with(goes_on);
+    is_never_looked_for || !is_looked_for_anywhere && is_within_a_word
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_that_was_found_is_left(request in request()) {
+        let sent = send(&filter(), &request.to_string(), &subject(SecurityLevel::Standard)).unwrap();
+        let body: Value = serde_json::from_str(&sent.body).unwrap();
+        let texts = RefCell::new(Vec::new());
+        deep(&body, &|text| {
+            texts.borrow_mut().push(text.to_owned());
+            text.to_owned()
+        });
+        for redaction in sent.filtered.map.redactions() {
+            let value = &redaction.value;
+            for text in texts.borrow().iter() {
+                for (at, _) in text.match_indices(value.as_str()) {
+                    prop_assert!(
+                        may_stay(value, redaction.kind, text, at),
+                        "{} is left in {}\n{}\n{}", value, text, request, sent.body
+                    );
+                }
+            }
+        }
+    }
+}
