@@ -82,6 +82,11 @@ mod kind {
     pub(super) const IDEAS_4: u32 = 19;
 }
 
+/// Whoever is not a tool speaks with some right to.
+fn side(origin: Origin) -> u32 {
+    if origin == Origin::Tool { Origin::Tool as u32 } else { Origin::User as u32 }
+}
+
 /// Reads tokens one after the other and remembers the last ideas.
 pub(crate) struct Reader {
     origin: u32,
@@ -95,10 +100,18 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn new(origin: Origin) -> Self {
-        // Whoever is not a tool speaks with some right to.
-        let origin = if origin == Origin::Tool { Origin::Tool } else { Origin::User };
         let recent = vec![(u32::MAX, 0); REMEMBERED];
-        Self { origin: origin as u32, ideas: [(0, 0); IDEAS_BACK], recent, first: 0 }
+        Self { origin: side(origin), ideas: [(0, 0); IDEAS_BACK], recent, first: 0 }
+    }
+
+    /// Forgets what it has read, and whose text it was. The last text had `tokens`.
+    pub(crate) fn restart_as(&mut self, origin: Origin, tokens: usize) {
+        self.restart(tokens);
+        self.origin = side(origin);
+        // Tokens are counted in 32 bits.
+        if self.first > u32::MAX as usize / 2 {
+            *self = Self::new(origin);
+        }
     }
 
     /// Forgets what it has read. The next text has its tokens counted from 0 again; this one had

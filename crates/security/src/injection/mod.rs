@@ -13,6 +13,7 @@ mod prefilter;
 mod tokens;
 pub mod windows;
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use features::Reader;
@@ -78,10 +79,43 @@ pub fn explain_with(model: &Model, text: &str, origin: Origin) -> Option<Explana
 /// Scores one place after the other.
 struct Scorer<'a> {
     model: &'a Model,
+    origin: Origin,
+    /// None until there is something to score, which most texts have not.
+    buffers: Option<Buffers>,
+}
+
+/// What a place is scored with. It is larger than most texts, and so is used again and again.
+struct Buffers {
     reader: Reader,
     tokens: Vec<Token>,
     /// The sum of the weights of all tokens before each.
     sums: Vec<i32>,
+}
+
+thread_local! {
+    static BUFFERS: Cell<Option<Buffers>> = const { Cell::new(None) };
+}
+
+impl Buffers {
+    /// Buffers as if they were new.
+    fn take(origin: Origin) -> Self {
+        match BUFFERS.take() {
+            Some(mut buffers) => {
+                buffers.reader.restart_as(origin, buffers.tokens.len());
+                buffers
+            }
+            None => Self { reader: Reader::new(origin), tokens: Vec::new(), sums: Vec::new() },
+        }
+    }
+}
+
+impl Drop for Scorer<'_> {
+    fn drop(&mut self) {
+        // After a panic they may be in any state.
+        if let Some(buffers) = self.buffers.take().filter(|_| !std::thread::panicking()) {
+            BUFFERS.set(Some(buffers));
+        }
+    }
 }
 
 /// The most suspicious window.
@@ -97,53 +131,51 @@ struct Worst {
 
 impl<'a> Scorer<'a> {
     fn new(model: &'a Model, origin: Origin) -> Self {
-        Self { model, reader: Reader::new(origin), tokens: Vec::new(), sums: Vec::new() }
+        Self { model, origin, buffers: None }
     }
 
     fn worst(&mut self, text: &str) -> Option<Worst> {
         let mut worst: Option<Worst> = None;
         for place in prefilter::places(text) {
-            self.read(text, &place);
-            let Some((sum, window)) = self.worst_window() else { continue };
+            let (model, buffers) = (self.model, self.read(text, &place));
+            let Some((sum, window)) = buffers.worst_window(model) else { continue };
             if worst.as_ref().is_none_or(|worst| sum > worst.sum) {
-                let start = self.tokens[window.start].start as usize;
-                let end = self.tokens.get(window.end).map_or(place.end, |next| next.start as usize);
+                let start_of = |i: usize| buffers.tokens.get(i).map(|token| token.start as usize);
+                let start = start_of(window.start).unwrap_or(place.start);
+                let end = start_of(window.end).unwrap_or(place.end);
                 worst = Some(Worst { sum, place, window, bytes: start..end });
             }
         }
         worst
     }
 
-    fn read(&mut self, text: &str, place: &Range<usize>) {
-        self.tokens.clear();
-        self.sums.clear();
-        let Some(part) = text.get(place.clone()) else { return };
-        tokenise(part, place.start, &mut self.tokens);
-        let mut sum = 0;
-        self.sums.push(sum);
-        for i in 0..self.tokens.len() {
-            self.reader.read(&self.tokens, i, |feature| sum += self.model.weight(feature));
-            self.sums.push(sum);
+    fn read(&mut self, text: &str, place: &Range<usize>) -> &Buffers {
+        let (model, origin) = (self.model, self.origin);
+        let buffers = self.buffers.get_or_insert_with(|| Buffers::take(origin));
+        let Buffers { reader, tokens, sums } = buffers;
+        tokens.clear();
+        sums.clear();
+        if let Some(part) = text.get(place.clone()) {
+            tokenise(part, place.start, tokens);
         }
-        self.reader.restart(self.tokens.len());
-    }
-
-    fn worst_window(&self) -> Option<(i32, Range<usize>)> {
-        let judged = windows::all(self.tokens.len()).map(|window| {
-            let length = self.model.weight(features::length_feature(window.len()));
-            (self.sums[window.end] - self.sums[window.start] + length, window)
-        });
-        judged.max_by_key(|(sum, _)| *sum)
+        let mut sum = 0;
+        sums.push(sum);
+        for i in 0..tokens.len() {
+            reader.read(tokens, i, |feature| sum += model.weight(feature));
+            sums.push(sum);
+        }
+        reader.restart(tokens.len());
+        buffers
     }
 
     /// The ideas in a window whose tokens add most to its sum.
     fn ideas(&mut self, text: &str, worst: &Worst) -> Vec<&'static str> {
-        self.read(text, &worst.place);
+        let buffers = self.read(text, &worst.place);
         let lexicon = Lexicon::usual();
         let mut found: Vec<(i32, &'static str)> = Vec::new();
         for i in worst.window.clone() {
-            let weight = self.sums[i + 1] - self.sums[i];
-            let name = lexicon.name(self.tokens[i].idea);
+            let weight = buffers.sums[i + 1] - buffers.sums[i];
+            let name = lexicon.name(buffers.tokens[i].idea);
             if weight <= 0 || name.is_empty() {
                 continue;
             }
@@ -154,6 +186,16 @@ impl<'a> Scorer<'a> {
         }
         found.sort_by_key(|(sum, _)| -sum);
         found.into_iter().map(|(_, name)| name).take(5).collect()
+    }
+}
+
+impl Buffers {
+    fn worst_window(&self, model: &Model) -> Option<(i32, Range<usize>)> {
+        let judged = windows::all(self.tokens.len()).map(|window| {
+            let length = model.weight(features::length_feature(window.len()));
+            (self.sums[window.end] - self.sums[window.start] + length, window)
+        });
+        judged.max_by_key(|(sum, _)| *sum)
     }
 }
 

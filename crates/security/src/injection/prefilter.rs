@@ -5,11 +5,13 @@
 //! stand apart (`i g n o r e`); and where another alphabet than the Latin one is used. The phrases
 //! were chosen so that they cover what the model would find and are rare in code and documents.
 //! Every second position is looked at: each phrase is known by five of its bytes and by the five
-//! that begin one later.
+//! that begin one later. Eight positions are hashed at once.
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
+
+use wide::{u8x16, u16x8};
 
 /// How far around a phrase the text is looked at, in bytes.
 const AROUND: usize = 300;
@@ -17,9 +19,12 @@ const AROUND: usize = 300;
 const FOREIGN_LETTERS: usize = 5;
 /// How much text is looked at at once for other alphabets.
 const BLOCK: usize = 256;
-/// Bits of the table that most positions fail.
-const TABLE_BITS: u32 = 17;
-const TABLE_WORDS: usize = 1 << (TABLE_BITS - 6);
+/// Bits that name a word of the table that most positions fail; 6 more name a bit of it.
+const WORD_BITS: u32 = 11;
+const TABLE_WORDS: usize = 1 << WORD_BITS;
+/// How many bytes are looked at together, and how many to see all keys that begin there.
+const STEP: usize = 16;
+const SEEN: usize = STEP + 4;
 /// Bits by which the bytes that phrases are known by are found.
 const BUCKET_BITS: u32 = 11;
 
@@ -47,6 +52,9 @@ struct Prefilter {
 #[derive(Clone, Copy)]
 struct Key {
     key: u64,
+    /// The phrase's first eight bytes, folded, and which bits of them it has.
+    head: u64,
+    mask: u64,
     offset: u16,
     phrase: u16,
 }
@@ -62,9 +70,11 @@ impl Prefilter {
             // that are rarest in other text, as far as the phrases themselves can tell.
             let cost = |offset: &usize| key_cost(phrase, *offset, &commonness);
             let Some(best) = (0..phrase.len().saturating_sub(5)).min_by_key(cost) else { continue };
+            let mask = u64::MAX >> (64 - 8 * phrase.len().min(8));
+            let head = (u64::from_le_bytes(padded(phrase)) | FOLD) & mask;
             for offset in best..best + 2 {
                 let key = fold(u64::from_le_bytes(padded(&phrase[offset..])));
-                keys.push(Key { key, offset: offset as u16, phrase: i as u16 });
+                keys.push(Key { key, head, mask, offset: offset as u16, phrase: i as u16 });
             }
         }
         keys.sort_by_key(|key| bucket(key.key));
@@ -72,8 +82,8 @@ impl Prefilter {
         let starts = (0..=1 << BUCKET_BITS).map(start).collect();
         let mut table = Box::new([0; TABLE_WORDS]);
         for key in &keys {
-            let bit = table_bit(key.key);
-            table[bit / 64] |= 1 << (bit % 64);
+            let hashes = Hashes::of(&padded(&key.key.to_le_bytes()));
+            table[hashes.word(0)] |= 1 << hashes.bits[0];
         }
         Self { table, keys, starts, phrases }
     }
@@ -102,51 +112,64 @@ impl Prefilter {
 
     /// The first place from `from` to `to` that is worth a look.
     fn first_hit(&self, bytes: &[u8], from: usize, to: usize) -> Option<usize> {
-        for at in (from..to).step_by(8) {
-            let sixteen = match bytes.get(at..).and_then(|rest| rest.first_chunk()) {
-                Some(sixteen) => *sixteen,
+        let mut any = Any::default();
+        let mut at = from;
+        while at < to {
+            let seen: [u8; SEEN] = match bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+                Some(seen) => *seen,
                 None => padded(&bytes[at..]),
             };
-            let keys = [
-                key_at::<0>(&sixteen),
-                key_at::<2>(&sixteen),
-                key_at::<4>(&sixteen),
-                key_at::<6>(&sixteen),
-            ];
-            if !(self.may_be(keys[0])
-                | self.may_be(keys[1])
-                | self.may_be(keys[2])
-                | self.may_be(keys[3]))
+            any.add(&seen);
+            let hashes = Hashes::of(&seen);
+            let found = |i: usize| self.table[hashes.word(i)] >> (hashes.bits[i] & 63);
+            let hits = (found(0) | found(1) | found(2) | found(3))
+                | (found(4) | found(5) | found(6) | found(7));
+            if hits & 1 != 0
+                && let Some(hit) = self.first_phrase(bytes, at, &hashes)
             {
-                continue;
+                return Some(hit);
             }
-            for (i, key) in keys.into_iter().enumerate() {
-                if self.may_be(key) && self.is_phrase(bytes, at + 2 * i, key) {
-                    return Some(at + 2 * i);
-                }
-            }
+            at += STEP;
         }
         let block = &bytes[from..to];
-        if !block.is_ascii() && is_foreign(block) {
+        if any.is_beyond_ascii() && is_foreign(block) {
             return Some(from);
         }
-        spaced_letters(block).then_some(from)
+        (any.may_be_spaced && spaced_letters(block)).then_some(from)
     }
 
-    fn may_be(&self, key: u64) -> bool {
-        let bit = table_bit(key);
-        self.table[bit / 64] >> (bit % 64) & 1 == 1
+    /// The first of the sixteen bytes at `at` that is in a phrase.
+    #[inline(never)]
+    fn first_phrase(&self, bytes: &[u8], at: usize, hashes: &Hashes) -> Option<usize> {
+        for i in 0..8 {
+            let at = at + 2 * i;
+            if self.table[hashes.word(i)] >> (hashes.bits[i] & 63) & 1 != 0
+                && self.is_phrase(bytes, at, fold(eight(bytes, at)))
+            {
+                return Some(at);
+            }
+        }
+        None
     }
 
+    #[inline]
     fn is_phrase(&self, bytes: &[u8], at: usize, key: u64) -> bool {
         let hash = bucket(key);
         let range = usize::from(self.starts[hash])..usize::from(self.starts[hash + 1]);
-        self.keys[range].iter().filter(|known| known.key == key).any(|known| {
-            let phrase = &self.phrases[usize::from(known.phrase)];
+        // Many keys are those of common words; few phrases begin as the text does.
+        let is_head = |known: &Key| {
             let start = at.checked_sub(usize::from(known.offset));
-            let found = start.and_then(|start| bytes.get(start..start + phrase.len()));
-            found.is_some_and(|found| found.eq_ignore_ascii_case(phrase))
-        })
+            start.is_some_and(|start| (eight(bytes, start) | FOLD) & known.mask == known.head)
+        };
+        let mut keys = self.keys[range].iter().filter(|known| known.key == key);
+        keys.any(|known| is_head(known) && self.is_whole(bytes, at, known))
+    }
+
+    fn is_whole(&self, bytes: &[u8], at: usize, known: &Key) -> bool {
+        let phrase = &self.phrases[usize::from(known.phrase)];
+        let start = at.checked_sub(usize::from(known.offset));
+        let found = start.and_then(|start| bytes.get(start..start + phrase.len()));
+        found.is_some_and(|found| found.eq_ignore_ascii_case(phrase))
     }
 }
 
@@ -174,21 +197,85 @@ fn padded<const N: usize>(bytes: &[u8]) -> [u8; N] {
     padded
 }
 
-fn key_at<const AT: usize>(sixteen: &[u8; 16]) -> u64 {
-    let mut eight = [0; 8];
-    eight.copy_from_slice(&sixteen[AT..AT + 8]);
-    fold(u64::from_le_bytes(eight))
+/// The eight bytes at `at`, and zeros behind the end.
+#[inline]
+fn eight(bytes: &[u8], at: usize) -> u64 {
+    let rest = bytes.get(at..).unwrap_or_default();
+    u64::from_le_bytes(rest.first_chunk().copied().unwrap_or_else(|| padded(rest)))
+}
+
+/// Where in the table the keys stand that begin at every second of sixteen bytes.
+struct Hashes {
+    words: [u16; 8],
+    bits: [u16; 8],
+}
+
+impl Hashes {
+    #[inline(always)]
+    fn of(seen: &[u8; SEEN]) -> Self {
+        let fold = u16x8::splat(0x2020);
+        let first = pairs::<0>(seen) | fold;
+        let second = pairs::<2>(seen) | fold;
+        // The sixth byte is no part of a key.
+        let third = (pairs::<4>(seen) | fold) & u16x8::splat(0xff);
+        // Products of odd numbers: their highest bits depend on all bits of both factors.
+        let hash = |a: u16, b: u16, c: u16| {
+            first * u16x8::splat(a) + second * u16x8::splat(b) + third * u16x8::splat(c)
+        };
+        let words = hash(0x9e37, 0x79b9, 0xc2b3) >> (u16::BITS - WORD_BITS);
+        let bits = hash(0x85eb, 0xca6b, 0x27d5) >> (u16::BITS - u64::BITS.ilog2());
+        Self { words: words.to_array(), bits: bits.to_array() }
+    }
+
+    #[inline(always)]
+    fn word(&self, i: usize) -> usize {
+        usize::from(self.words[i]) % TABLE_WORDS
+    }
+}
+
+/// Sixteen bytes from `AT` on, as pairs.
+#[inline(always)]
+fn pairs<const AT: usize>(seen: &[u8; SEEN]) -> u16x8 {
+    let pair = |i: usize| u16::from_le_bytes([seen[AT + 2 * i], seen[AT + 2 * i + 1]]);
+    // Written out: this becomes one load.
+    u16x8::new([pair(0), pair(1), pair(2), pair(3), pair(4), pair(5), pair(6), pair(7)])
+}
+
+/// What is noticed about a block on the way.
+#[derive(Default)]
+struct Any {
+    all: u8x16,
+    /// Whether four spaces stand at every second of eight bytes, with something between them.
+    may_be_spaced: bool,
+}
+
+impl Any {
+    #[inline(always)]
+    fn add(&mut self, seen: &[u8; SEEN]) {
+        let Some(sixteen) = seen.first_chunk() else { return };
+        let bytes = u8x16::new(*sixteen);
+        self.all |= bytes;
+        let spaces = bytes.simd_eq(u8x16::splat(b' ')).to_bitmask();
+        // The first byte of each eight.
+        const FIRST: u32 = 0x0101;
+        let four = |bits: u32| bits & bits >> 2 & bits >> 4 & bits >> 6;
+        let (apart, others) = (four(spaces), four(!spaces));
+        self.may_be_spaced |= (apart & others >> 1 | apart >> 1 & others) & FIRST != 0;
+    }
+
+    fn is_beyond_ascii(&self) -> bool {
+        self.all.to_bitmask() != 0
+    }
 }
 
 /// The first five bytes with letters in lower case; other bytes may change too, which only widens
 /// the net.
 fn fold(bytes: u64) -> u64 {
-    (bytes | 0x20_2020_2020) & 0xff_ffff_ffff
+    (bytes | FOLD) & 0xff_ffff_ffff
 }
 
-fn table_bit(key: u64) -> usize {
-    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - TABLE_BITS)) as usize
-}
+/// The bit of each of eight bytes that tells capital letters from small ones.
+const FOLD: u64 = 0x2020_2020_2020_2020;
 
 fn bucket(key: u64) -> usize {
     (key.wrapping_mul(0xc4ce_b9fe_1a85_ec53) >> (64 - BUCKET_BITS)) as usize
@@ -251,7 +338,7 @@ mod tests {
         for phrase in PHRASES.lines().flat_map(|line| line.split('|')) {
             assert!(phrase.len() >= 6, "{phrase}");
             let phrase = phrase.replace('¦', "|").to_ascii_uppercase();
-            for shift in 0..4 {
+            for shift in (0..STEP + 1).chain([BLOCK - 5, BLOCK - 1]) {
                 let text = format!("{}{phrase}", "=".repeat(shift));
                 assert!(!places(&text).is_empty(), "{phrase} at {shift}");
             }
@@ -266,6 +353,15 @@ mod tests {
         let [place] = &places(&hidden)[..] else { unreachable!("one place") };
         assert!(hidden[place.clone()].contains("Ignore all previous"));
         assert!(place.len() <= 2 * AROUND + BLOCK);
+    }
+
+    #[test]
+    fn letters_that_stand_apart_are_found_anywhere() {
+        for shift in 0..2 * STEP {
+            let text = format!("{}i g n o r e a b c{}", "=".repeat(shift), "=".repeat(40));
+            assert_eq!(places(&text).len(), 1, "{text}");
+        }
+        assert!(places(&" ".repeat(1000)).is_empty());
     }
 
     proptest! {

@@ -4,7 +4,7 @@
 //! (five i8 each). All little endian.
 
 use super::gazetteer::Gazetteer;
-use super::tagger::{GROUPS, LABELS, Tagger, Transitions};
+use super::tagger::{GROUPS, LABELS, Tagger, Transitions, Weights};
 
 const MAGIC: &[u8; 4] = b"SNM1";
 
@@ -58,13 +58,8 @@ impl Model {
         }
         let (slots, rows) = reader.0.split_at(4 * slots);
         let slots = slots.chunks_exact(4).map(|slot| Reader(slot).take().map(u32::from_le_bytes));
-        let rows = rows.chunks_exact(LABELS).map(|weights| {
-            let mut row = [0; 8];
-            for (to, weight) in row.iter_mut().zip(weights) {
-                *to = weight.cast_signed();
-            }
-            row
-        });
+        let (rows, _) = rows.as_chunks::<LABELS>();
+        let rows = rows.iter().map(|row| Weights::new(&row.map(u8::cast_signed)));
         Some(Self {
             gazetteer: Gazetteer::from_slots(slots.collect::<Option<_>>()?)?,
             tagger: Tagger { rows: rows.collect(), transitions },
@@ -84,7 +79,7 @@ impl Model {
         }
         bytes.extend(slots.iter().flat_map(|slot| slot.to_le_bytes()));
         for row in &self.tagger.rows {
-            bytes.extend(row[..LABELS].iter().map(|weight| weight.cast_unsigned()));
+            bytes.extend(row.bytes());
         }
         bytes
     }
@@ -110,7 +105,7 @@ mod tests {
     fn reads_what_it_wrote_and_nothing_else() {
         let mut model = Model::empty();
         model.gazetteer = Gazetteer::build([("anna", Flags::FIRST)].into_iter());
-        model.tagger.rows = vec![[1, -2, 3, -4, 127, 0, 0, 0]; 4];
+        model.tagger.rows = vec![Weights::new(&[1, -2, 3, -128, 127]); 4];
         model.tagger.transitions[3][4][2] = -300;
         model.thresholds[2][1] = 77;
         let bytes = model.to_bytes();

@@ -14,9 +14,31 @@ pub type Transitions = [[[i16; LABELS]; LABELS]; GROUPS];
 /// The weights.
 #[derive(Debug, Clone)]
 pub struct Tagger {
-    /// A power of two of rows. Three values of each row are padding.
-    pub(super) rows: Vec<[i8; 8]>,
+    /// A power of two of rows.
+    pub(super) rows: Vec<Weights>,
     pub(super) transitions: Transitions,
+}
+
+/// What a feature says for each label.
+///
+/// A byte each, with 128 added to it, in one word: so all of a row's are added up at once, in lanes of
+/// 16 bits.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Weights(u64);
+
+impl Weights {
+    /// What is added to each: no lane goes below zero.
+    const OFFSET: i32 = 128;
+
+    pub(super) fn new(weights: &[i8; LABELS]) -> Self {
+        let byte = |weight: &i8| u64::from(weight.cast_unsigned() ^ 0x80);
+        Self(weights.iter().rev().fold(0, |all, weight| all << 8 | byte(weight)))
+    }
+
+    /// The weights, as the model's file has them.
+    pub(super) fn bytes(self) -> impl Iterator<Item = u8> {
+        self.0.to_le_bytes().into_iter().take(LABELS).map(|byte| byte ^ 0x80)
+    }
 }
 
 /// What the words of a window are.
@@ -33,26 +55,31 @@ pub(super) struct Labels {
 impl Tagger {
     /// A tagger that labels nothing.
     pub(super) fn empty() -> Self {
-        Self { rows: vec![[0; 8]], transitions: [[[0; LABELS]; LABELS]; GROUPS] }
+        Self {
+            rows: vec![Weights::new(&[0; LABELS])],
+            transitions: [[[0; LABELS]; LABELS]; GROUPS],
+        }
     }
 
     /// The scores of a word's labels.
     #[inline]
     fn scores(&self, row: &Row) -> [i32; LABELS] {
+        const LANES: u64 = 0x00FF_00FF_00FF_00FF;
         let mask = self.rows.len() - 1;
-        let mut sums = [0_i16; 8];
+        let (mut even, mut odd) = (0, 0);
         for feature in row {
-            let weights = &self.rows[*feature as usize & mask];
-            for (sum, weight) in sums.iter_mut().zip(weights) {
-                // 26 features of at most 127 stay below 16 bits.
-                *sum = sum.wrapping_add(i16::from(*weight));
-            }
+            let Weights(weights) = self.rows[*feature as usize & mask];
+            even += weights & LANES;
+            odd += weights >> 8 & LANES;
         }
-        std::array::from_fn(|label| i32::from(sums[label]))
+        let lane = |lanes: u64, i: u32| {
+            (lanes >> (16 * i) & 0xFFFF) as i32 - Weights::OFFSET * FEATURES as i32
+        };
+        [lane(even, 0), lane(odd, 0), lane(even, 1), lane(odd, 1), lane(even, 2)]
     }
 }
 
-const _: () = assert!(FEATURES * 127 < i16::MAX as usize);
+const _: () = assert!(FEATURES * 255 <= u16::MAX as usize);
 
 /// Labels the words of `window`.
 pub(super) fn label(tagger: &Tagger, window: &Window<'_>, labels: &mut Labels) {

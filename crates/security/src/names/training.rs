@@ -1,6 +1,7 @@
 //! What training needs: the windows and features that are labelled at run time, and the parts of a
 //! model.
 
+use super::tagger::Weights;
 use super::{features, gate};
 use crate::finding::Finding;
 use crate::kind::Kinds;
@@ -60,8 +61,7 @@ pub fn runs(text: &str, gazetteer: &Gazetteer, hide: u32) -> Vec<Run> {
 
 /// A tagger of trained weights, of which there must be a power of two of rows.
 pub fn tagger(rows: Vec<[i8; LABELS]>, transitions: Transitions) -> Tagger {
-    let pad = |row: [i8; LABELS]| std::array::from_fn(|i| row.get(i).copied().unwrap_or_default());
-    Tagger { rows: rows.into_iter().map(pad).collect(), transitions }
+    Tagger { rows: rows.into_iter().map(|row| Weights::new(&row)).collect(), transitions }
 }
 
 /// What `model` finds in `text`, as [`super::find`] would with it.

@@ -97,9 +97,9 @@ pub(super) struct Window<'a> {
 
 impl Window<'_> {
     /// First digits of groups of digits about which enough digits follow to be somebody's number:
-    /// at least `DENSE` in the next `STRETCH` bytes.
+    /// at least `DENSE` in the next `STRETCH` bytes. Only those in `from` count.
     #[inline]
-    pub(super) fn dense_numbers(&self) -> u64 {
+    pub(super) fn dense_numbers(&self, from: u64) -> u64 {
         const DENSE: u32 = 6;
         const STRETCH: u64 = (1 << 18) - 1;
         let (digits, next) = (self.current.digits, self.next.digits);
@@ -110,7 +110,7 @@ impl Window<'_> {
             return 0;
         }
         let mut dense = 0;
-        let mut starts = digits & !back(digits, self.previous.digits, 1);
+        let mut starts = digits & !back(digits, self.previous.digits, 1) & from;
         while starts != 0 {
             let i = starts.trailing_zeros();
             if (ahead_any(digits, next, i) & STRETCH).count_ones() >= DENSE {
@@ -119,6 +119,15 @@ impl Window<'_> {
             starts &= starts - 1;
         }
         dense
+    }
+
+    /// How many characters of tokens stand before byte `i`, which is one, and how many from it on, as
+    /// far as can be seen from here.
+    #[inline]
+    pub(super) fn run_around(&self, i: u32) -> (usize, usize) {
+        let before = join(self.current.tokens, self.previous.tokens) << (63 - i);
+        let behind = join(self.next.tokens, self.current.tokens) >> i;
+        (before.leading_ones().saturating_sub(1) as usize, behind.trailing_ones() as usize)
     }
 
     /// Whether a letter stands before byte `i`.

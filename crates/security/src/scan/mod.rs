@@ -7,8 +7,12 @@
 //! ([`Secrets`]). Only there a detector looks at the text, forwards and backwards within bounds, so
 //! that no text costs more than a fixed multiple of its length.
 
+mod labels;
 mod masks;
 mod settings;
+mod uuid;
+
+use std::cell::Cell;
 
 use crate::detectors::personal::{addresses, email, labelled, numbers};
 use crate::detectors::secrets::{Look, Secrets};
@@ -16,6 +20,7 @@ use crate::detectors::terms::Terms;
 use crate::finding::{Finding, settle};
 use crate::kind::{Kind, Kinds};
 use crate::names;
+use labels::Labels;
 use masks::{BEHIND, BLOCK, Masks, Runs, Window};
 pub use settings::{ScannerSettings, SettingsProblem};
 
@@ -26,13 +31,15 @@ const LONGEST_RUN: usize = 4096;
 #[derive(Debug)]
 pub struct Scanner {
     secrets: Secrets,
+    labels: Labels,
     terms: Terms,
 }
 
 impl Scanner {
     /// A scanner with a deployment's own terms and patterns.
     pub fn new(settings: &ScannerSettings) -> Result<Self, SettingsProblem> {
-        Ok(Self { secrets: Secrets::new(), terms: Terms::new(settings)? })
+        let (secrets, labels) = (Secrets::new(), Labels::new());
+        Ok(Self { secrets, labels, terms: Terms::new(settings)? })
     }
 
     /// Everything of `kinds` in `text`: in order, without overlaps.
@@ -43,9 +50,20 @@ impl Scanner {
     }
 
     /// [`Self::scan`] into a list that is used again; what was in it goes.
-    pub fn scan_into(&self, text: &str, kinds: Kinds, findings: &mut Vec<Finding>) {
+    pub fn scan_into(&self, text: &str, kinds: Kinds, findings: &mut Vec<Finding>) -> Coverage {
+        self.scan_with(text, kinds, &mut 0, findings)
+    }
+
+    /// [`Self::scan_into`], with what earlier texts cost beyond their share.
+    fn scan_with(
+        &self,
+        text: &str,
+        kinds: Kinds,
+        debt: &mut usize,
+        findings: &mut Vec<Finding>,
+    ) -> Coverage {
         findings.clear();
-        let look = kinds.iter().any(Kind::is_secret).then(|| self.secrets.look(text));
+        let look = kinds.iter().any(Kind::is_secret).then(|| self.secrets.look(text, *debt));
         let mut pass = Pass {
             text,
             kinds,
@@ -59,11 +77,14 @@ impl Scanner {
         };
         pass.run();
         let look = pass.look.take();
+        let mut coverage = Coverage::Whole;
         if let Some(mut look) = look {
             self.secrets.rare(&mut look, findings);
+            coverage = look.coverage();
+            *debt = look.debt();
         }
         if kinds.intersects(LABELLED) {
-            self.secrets.labels(text, |at| labelled::confirm(text, at, kinds, findings));
+            self.labels.each(text, |at| labelled::confirm(text, at, kinds, findings));
         }
         if kinds.intersects(NAMES) {
             names::find(text, kinds, findings);
@@ -74,6 +95,47 @@ impl Scanner {
         findings.retain(|finding| kinds.contains(finding.kind));
         self.terms.retain_not_allowed(text, findings);
         settle(findings);
+        coverage
+    }
+}
+
+/// How much of a text was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coverage {
+    /// Everything.
+    Whole,
+    /// Not every name that may be a secret's: the text has so many that all of them would cost too
+    /// much. Secrets may be left in it.
+    Partial,
+}
+
+/// Scans of one request: together they may cost so much, and either all of them saw everything or
+/// the request was not read.
+#[derive(Debug)]
+pub(crate) struct Scans<'s> {
+    scanner: &'s Scanner,
+    debt: Cell<usize>,
+    coverage: Cell<Coverage>,
+}
+
+impl<'s> Scans<'s> {
+    pub(crate) fn new(scanner: &'s Scanner) -> Self {
+        Self { scanner, debt: Cell::new(0), coverage: Cell::new(Coverage::Whole) }
+    }
+
+    /// [`Scanner::scan`].
+    pub(crate) fn scan(&self, text: &str, kinds: Kinds) -> Vec<Finding> {
+        let (mut findings, mut debt) = (Vec::new(), self.debt.get());
+        if self.scanner.scan_with(text, kinds, &mut debt, &mut findings) == Coverage::Partial {
+            self.coverage.set(Coverage::Partial);
+        }
+        self.debt.set(debt);
+        findings
+    }
+
+    /// How much was looked at of all texts so far.
+    pub(crate) fn coverage(&self) -> Coverage {
+        self.coverage.get()
     }
 }
 
@@ -142,11 +204,14 @@ impl Pass<'_, '_> {
         }
         let mut long = runs.next(window);
         while long != 0 {
-            self.long_run(base + long.trailing_zeros() as usize);
+            let i = long.trailing_zeros();
+            self.long_run(base, i, window);
             long &= long - 1;
         }
         if self.numbers {
-            let mut dense = window.dense_numbers();
+            let known = self.numbers_until.saturating_sub(base);
+            let from = if known < BLOCK { u64::MAX << known } else { 0 };
+            let mut dense = window.dense_numbers(from);
             while dense != 0 {
                 let i = dense.trailing_zeros();
                 self.dense_number(base + i as usize, window.is_behind_letter(i));
@@ -174,20 +239,34 @@ impl Pass<'_, '_> {
         }
     }
 
-    /// A long run of characters of tokens that includes or precedes `at`.
-    fn long_run(&mut self, at: usize) {
+    /// A long run of characters of tokens that includes byte `i` of the block at `base`.
+    fn long_run(&mut self, base: usize, i: u32, window: &Window<'_>) {
+        let at = base + i as usize;
         if at < self.runs_until {
             return;
         }
         let bytes = self.text.as_bytes();
         let is_token = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
-        let floor = at.saturating_sub(LONGEST_RUN).max(self.runs_until);
-        let start = at - bytes[floor..at].iter().rev().take_while(|b| is_token(b)).count();
-        let ahead = bytes[at..].iter().take(LONGEST_RUN);
-        let end = at + ahead.take_while(|b| is_token(b)).count();
+        // Most runs begin and end within what the masks show.
+        let (before, behind) = window.run_around(i);
+        let mut start = at.saturating_sub(before);
+        if before >= BLOCK {
+            let floor = at.saturating_sub(LONGEST_RUN).min(start);
+            start -= bytes[floor..start].iter().rev().take_while(|b| is_token(b)).count();
+        }
+        let start = start.max(self.runs_until);
+        let mut end = at + behind;
+        if behind >= BLOCK {
+            let ahead = bytes[end..].iter().take(LONGEST_RUN);
+            end += ahead.take_while(|b| is_token(b)).count();
+        }
         self.runs_until = end;
+        let is_uuid = end - start == uuid::LENGTH && uuid::begins(bytes, start);
+        if is_uuid {
+            self.numbers_until = self.numbers_until.max(end);
+        }
         if let Some(look) = &mut self.look {
-            look.run(start, end, self.findings);
+            look.run(start, end, is_uuid, self.findings);
         }
     }
 
@@ -196,7 +275,7 @@ impl Pass<'_, '_> {
         if at < self.numbers_until || behind_letter && !begins_with_capitals(self.text, at) {
             return;
         }
-        if let Some(end) = end_of_uuid(self.text.as_bytes(), at) {
+        if let Some(end) = uuid::end(self.text.as_bytes(), at) {
             self.numbers_until = end;
             return;
         }
@@ -244,23 +323,6 @@ fn last_masks(rest: &[u8]) -> Masks {
     let mut block = [0; BLOCK + BEHIND];
     block[..rest.len()].copy_from_slice(rest);
     Masks::of(&block)
-}
-
-/// The end of the UUID that `at` is in. Minified JSON is full of them, and none is a number.
-fn end_of_uuid(bytes: &[u8], at: usize) -> Option<usize> {
-    const LENGTH: usize = 36;
-    const DASHES: [usize; 4] = [8, 13, 18, 23];
-    let before = bytes[at.saturating_sub(LENGTH)..at].iter().rev();
-    let is_part = |byte: &&u8| byte.is_ascii_hexdigit() || **byte == b'-';
-    let start = at - before.take_while(is_part).count();
-    let uuid = bytes.get(start..start + LENGTH)?;
-    if DASHES.iter().any(|dash| uuid[*dash] != b'-') {
-        return None;
-    }
-    let is_uuid = uuid.iter().enumerate().all(|(i, byte)| {
-        if DASHES.contains(&i) { *byte == b'-' } else { byte.is_ascii_hexdigit() }
-    });
-    is_uuid.then_some(start + LENGTH)
 }
 
 /// Whether up to six capital letters, or two small ones, stand before `at` as a word of their own:

@@ -3,7 +3,7 @@
 //! A keyword is the hint. The name around it says what may follow ([`names`]), the grammar says
 //! where it stands ([`grammar`]), and the value itself decides whether it is one ([`judge`]).
 
-use super::grammar::{self, Join, Value};
+use super::grammar::{self, Bare, Join, Value};
 use super::judge::{self, Place, Verdict};
 use super::names::{self, Promise, Words};
 use super::vendors;
@@ -12,6 +12,9 @@ use crate::kind::Kind;
 
 /// How far a name reaches on either side of its keyword.
 const LONGEST_NAME: usize = 64;
+
+/// How much longer a value may be than a secret: `Bearer ` is not part of it.
+const LONGEST_SCHEME: usize = 16;
 
 /// Where the name that goes on at `at` ends.
 #[inline]
@@ -64,11 +67,17 @@ pub(super) fn may_have_value(bytes: &[u8], end: usize) -> bool {
 
 /// Looks at the name `start..end` and pushes its value to `out`, if that is a secret. Returns how
 /// many bytes were looked at.
-pub(super) fn confirm(text: &str, start: usize, end: usize, out: &mut Vec<Finding>) -> usize {
+pub(super) fn confirm(
+    text: &str,
+    start: usize,
+    end: usize,
+    bare: &mut Bare,
+    out: &mut Vec<Finding>,
+) -> usize {
     let bytes = text.as_bytes();
     let (start, end) = inside_boundaries(text, start, end);
     let name = &text[start..end];
-    let cost = 48 + (end - start);
+    let cost = 40 + (end - start);
     if let Some((start, end)) = second_argument(bytes, name, end) {
         let words = Words::of(name);
         let place = Place { text, start, words: &words, name };
@@ -76,11 +85,14 @@ pub(super) fn confirm(text: &str, start: usize, end: usize, out: &mut Vec<Findin
         push_if(&place, Promise::Password, value, out);
         return cost + 160;
     }
-    let Some(value) = grammar::value_of_name(bytes, end) else { return cost + 16 };
-    let cost = cost + 2 * (value.end - value.start);
-    if value.end - value.start < 4 {
+    let Some(value) = grammar::value_of_name(bytes, end, bare) else {
+        return cost;
+    };
+    let length = value.end - value.start;
+    if !(4..=judge::LONGEST + LONGEST_SCHEME).contains(&length) {
         return cost;
     }
+    let cost = cost + length;
     let words = Words::of(name);
     let Some(mut promise) = names::promise(&words, word_before(text, start)) else {
         return cost + 32;
@@ -91,8 +103,8 @@ pub(super) fn confirm(text: &str, start: usize, end: usize, out: &mut Vec<Findin
     let place = Place { text, start, words: &words, name };
     match push_if(&place, promise, value, out) {
         Verdict::Secret => 16,
-        Verdict::Shapeless => cost + 64,
-        Verdict::Denied => cost + 400,
+        Verdict::Shapeless => cost + 160,
+        Verdict::Denied => cost + 2 * length + 280,
     }
 }
 
@@ -192,7 +204,7 @@ fn without_scheme(text: &str, mut value: Value) -> Option<Value> {
         value.start += 1;
     }
     if value.quote.is_none() {
-        value.end = grammar::bare(bytes, value.start, Join::Space);
+        value.end = Bare::default().end(bytes, value.start, Join::Space);
     }
     (value.start < value.end).then_some(value)
 }

@@ -3,10 +3,14 @@
 //!
 //! Text is often itself inside a string, so `\"` is a quote and `\n` the end of a line.
 
+use super::judge;
+
 /// How far behind a name its value may begin.
 const GAP: usize = 128;
-/// The longest value.
-const LONGEST: usize = 2048;
+/// The longest value that is read. Longer ones than [`judge`](super::judge) takes are all the same.
+const LONGEST: usize = judge::LONGEST + 32;
+/// How many bytes tell whether a value without quotes ends here.
+const SEEN_AT_AN_END: usize = 3;
 
 /// How a name and its value are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,14 +56,14 @@ pub(super) fn value_of_foreign_name(bytes: &[u8], end: usize) -> Option<Value> {
         particles += 1;
     }
     if matches!(reader.peek(), b':' | b'=' | b'"' | b'\'' | b'`') && reader.at == end {
-        return value_of_name(bytes, end);
+        return value_of_name(bytes, end, &mut Bare::default());
     }
     if matches!(reader.peek(), b':' | b'=') {
         reader.at += 1;
         reader.skip_blanks();
         particles += 1;
     }
-    (particles > 0).then(|| value(&mut reader, Join::Prose, false)).flatten()
+    (particles > 0).then(|| value(&mut reader, Join::Prose, false, &mut Bare::default())).flatten()
 }
 
 /// A place in the text.
@@ -79,8 +83,11 @@ impl Reader<'_> {
         if self.at + n >= self.limit { 0 } else { self.bytes[self.at + n] }
     }
 
+    #[inline]
     fn skip(&mut self, text: &[u8]) -> bool {
-        let is_next = self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(text));
+        // Most texts fail at their first byte; comparing all of one is a call.
+        let is_next = self.bytes.get(self.at) == text.first()
+            && self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(text));
         if is_next {
             self.at += text.len();
         }
@@ -120,7 +127,7 @@ impl Reader<'_> {
 }
 
 /// The value of the name that ends at `end`.
-pub(super) fn value_of_name(bytes: &[u8], end: usize) -> Option<Value> {
+pub(super) fn value_of_name(bytes: &[u8], end: usize, bare: &mut Bare) -> Option<Value> {
     let limit = bytes.len().min(end + GAP);
     let mut reader = Reader { bytes, at: end, limit };
     let quoted_name = reader.quote().is_some();
@@ -130,7 +137,7 @@ pub(super) fn value_of_name(bytes: &[u8], end: usize) -> Option<Value> {
     }
     let blank = reader.skip_blanks();
     let join = join(&mut reader, quoted_name, blank)?;
-    value(&mut reader, join, quoted_name)
+    value(&mut reader, join, quoted_name, bare)
 }
 
 /// Reads what joins a name to its value.
@@ -369,7 +376,7 @@ fn attribute(reader: &mut Reader<'_>) -> bool {
 }
 
 /// Reads the value that begins here.
-fn value(reader: &mut Reader<'_>, join: Join, quoted_name: bool) -> Option<Value> {
+fn value(reader: &mut Reader<'_>, join: Join, quoted_name: bool, bare: &mut Bare) -> Option<Value> {
     let bytes = reader.bytes;
     // `new SecureString("…")`, `b"…"`, `@"…"`, `Some("…")`, `["…"]`.
     let mut opened = *reader;
@@ -403,7 +410,7 @@ fn value(reader: &mut Reader<'_>, join: Join, quoted_name: bool) -> Option<Value
             start = reader.at;
         }
     }
-    let end = bare(bytes, start, join);
+    let end = bare.end(bytes, start, join);
     (start < end).then_some(Value { start, end, join, quote: None, quoted_name })
 }
 
@@ -466,11 +473,50 @@ fn end_of_quoted(bytes: &[u8], start: usize, quote: u8, slashes: usize) -> Optio
     None
 }
 
-/// Where a value without quotes ends.
-pub(super) fn bare(bytes: &[u8], start: usize, join: Join) -> usize {
-    let stretch = &bytes[start..bytes.len().min(start + LONGEST)];
-    let mut end = stretch.len();
-    for (i, &byte) in stretch.iter().enumerate() {
+/// The last value without quotes, and where it ended: names that stand inside of each other's values
+/// (`key=key=key=…`) lead to the same end, which is looked for once.
+#[derive(Debug, Default)]
+pub(super) struct Bare {
+    join: Option<Join>,
+    from: usize,
+    until: usize,
+    /// Whether it ends at `until`. If not, no value that begins in it ends before.
+    ended: bool,
+}
+
+impl Bare {
+    /// Where the value ends that begins at `start`.
+    pub(super) fn end(&mut self, bytes: &[u8], start: usize, join: Join) -> usize {
+        let is_known = self.join == Some(join) && (self.from + 1..self.until).contains(&start);
+        let stretch = &bytes[start..bytes.len().min(start + LONGEST)];
+        let mut end = stretch.len();
+        if is_known && self.ended {
+            end = end.min(self.until - start);
+        } else {
+            let seen = if is_known { self.until - start } else { 0 };
+            let (found, is_plain) = bare(stretch, join, seen.saturating_sub(SEEN_AT_AN_END));
+            let ended = found.is_some();
+            end = found.unwrap_or(end);
+            let from = if is_known { self.from } else { start };
+            // Whether a bracket ends a value depends on where that began.
+            let join = is_plain.then_some(join);
+            *self = Self { join, from, until: start + end, ended };
+        }
+        while join == Join::Prose
+            && end > 0
+            && matches!(stretch[end - 1], b'.' | b',' | b'?' | b':')
+        {
+            end -= 1;
+        }
+        start + end
+    }
+}
+
+/// Where a value without quotes ends that begins with `stretch`, at `from` or behind it, if it does;
+/// and whether the same holds for all values that begin in it.
+fn bare(stretch: &[u8], join: Join, from: usize) -> (Option<usize>, bool) {
+    let mut is_plain = true;
+    for (i, &byte) in stretch.iter().enumerate().skip(from) {
         let stop = match byte {
             b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'`' | 0 => true,
             b'\'' => i == 0 || join == Join::Prose || ends_word(stretch.get(i + 1)),
@@ -485,10 +531,13 @@ pub(super) fn bare(bytes: &[u8], start: usize, join: Join) -> usize {
                 None | Some(b' ' | b'\n' | b'\r' | b'"' | b'\'' | b'\\')
             ),
             b')' | b']' | b'}' => {
-                matches!(
+                let may_end = matches!(
                     stretch.get(i + 1),
                     None | Some(b' ' | b'\n' | b'\r' | b')' | b',' | b';' | b'.' | b'"' | b'\\')
-                ) && !stretch[..i].contains(&matching(byte))
+                );
+                let is_opened = may_end && stretch[..i].contains(&matching(byte));
+                is_plain &= !is_opened;
+                may_end && !is_opened
             }
             0xC2 | 0xE2 | 0xE3 => matches!(
                 &stretch[i..(i + 3).min(stretch.len())],
@@ -499,14 +548,10 @@ pub(super) fn bare(bytes: &[u8], start: usize, join: Join) -> usize {
             _ => false,
         };
         if stop {
-            end = i;
-            break;
+            return (Some(i), is_plain);
         }
     }
-    while join == Join::Prose && end > 0 && matches!(stretch[end - 1], b'.' | b',' | b'?' | b':') {
-        end -= 1;
-    }
-    start + end
+    (None, is_plain)
 }
 
 fn ends_word(next: Option<&u8>) -> bool {

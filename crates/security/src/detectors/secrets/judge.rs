@@ -9,8 +9,13 @@ use super::grammar::{Join, Value};
 use super::names::{Promise, Words};
 use super::value::{self, Shape};
 
+/// The longest secret.
+pub(super) const LONGEST: usize = 1024;
 /// The longest value that may repeat its name.
 const LONGEST_REPEATED: usize = 128;
+
+/// What has as many of one character in a row was filled up: chance does not do that.
+const LONGEST_REPEAT: usize = 16;
 
 /// A name and where it stands.
 #[derive(Clone, Copy)]
@@ -34,7 +39,7 @@ pub(super) enum Verdict {
 /// Whether `written` is a secret, given what its name promises.
 pub(super) fn judge(place: &Place<'_>, promise: Promise, value: &Value, written: &str) -> Verdict {
     let shape = Shape::of(written);
-    if shape.len < 4 || shape.len > 1024 || shape.spaces > 0 {
+    if shape.len < 4 || shape.len > LONGEST || shape.spaces > 0 {
         return Verdict::Shapeless;
     }
     let random = shape.is_random();
@@ -59,6 +64,7 @@ pub(super) fn judge(place: &Place<'_>, promise: Promise, value: &Value, written:
         value::is_stand_in(written) || repeats_name(place.name, written)
     };
     if stands_in
+        || shape.longest_repeat >= LONGEST_REPEAT
         || value::is_reference(written)
         || allow::is_known(written)
         || is_elsewhere(written, &shape)

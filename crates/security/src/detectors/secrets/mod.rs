@@ -20,11 +20,11 @@ mod webhooks;
 #[cfg(test)]
 mod tests;
 
+use aho_corasick::AhoCorasick;
 use aho_corasick::packed;
-use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::personal::labelled;
 use crate::finding::Finding;
+use crate::scan::Coverage;
 
 /// What a rare word hints at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,13 +75,17 @@ const RARE_BEYOND_ASCII: &[(&str, Hint)] = &[
     ("lösenord", Hint::Name),
 ];
 
+/// How likely the letters of `value` follow each other in words: 0 to 9.
+pub(crate) fn wordiness(value: &str) -> f32 {
+    value::Shape::of(value).wordiness
+}
+
 /// Finds secrets.
 #[derive(Debug)]
 pub(crate) struct Secrets {
     vendors: vendors::Index,
     rare: Searcher,
     rare_beyond_ascii: Searcher,
-    labels: Option<AhoCorasick>,
 }
 
 /// The vectorised searcher, or an automaton on machines that have no such instructions.
@@ -121,25 +125,20 @@ impl Searcher {
 
 impl Secrets {
     pub(crate) fn new() -> Self {
-        let labels = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(labelled::WORDS)
-            .ok();
         Self {
             vendors: vendors::Index::new(),
             rare: Searcher::new(RARE),
             rare_beyond_ascii: Searcher::new(RARE_BEYOND_ASCII),
-            labels,
         }
     }
 
-    /// A look at a new text.
-    pub(crate) fn look<'a>(&'a self, text: &'a str) -> Look<'a> {
+    /// A look at a new text. `debt` is what looks at earlier texts of the same request left.
+    pub(crate) fn look<'a>(&'a self, text: &'a str, debt: usize) -> Look<'a> {
         Look {
             text,
             vendors: &self.vendors,
-            budget: Budget { spent: 0 },
+            budget: Budget { debt, spent: 0, is_exceeded: false },
+            bare: grammar::Bare::default(),
             names_until: 0,
             found_until: 0,
             urls_until: 0,
@@ -159,39 +158,35 @@ impl Secrets {
             });
         }
     }
-
-    /// Calls `label` at each word that stands before personal data.
-    pub(crate) fn labels(&self, text: &str, mut label: impl FnMut(usize)) {
-        for hit in self.labels.iter().flat_map(|labels| labels.find_iter(text)) {
-            let before = hit.start().checked_sub(1).map(|i| text.as_bytes()[i]);
-            let here = text.as_bytes()[hit.start()];
-            if !before.is_some_and(|b| b.is_ascii_lowercase()) || here.is_ascii_uppercase() {
-                label(hit.start());
-            }
-        }
-    }
 }
 
-/// How much may be looked at around hints, in bytes: some at once, and a few times what was passed.
+/// How much may be looked at around hints, in about nanoseconds: some at once, and some for each byte
+/// that was passed.
 ///
-/// Ordinary text spends a small part of it, and what is found costs nothing. A text made of nothing
-/// but names without secrets, whose looks overlap, spends all of it: then further names are left out
-/// until enough text has passed. Tokens and private keys are always looked at.
+/// Ordinary text spends a small part of it, and what is found costs next to nothing. A text made of
+/// nothing but names without secrets, whose looks overlap, spends all of it: then further names are
+/// left out, and whoever asked is told. Tokens and private keys are always looked at.
 #[derive(Debug)]
 struct Budget {
+    /// What earlier texts of the same request spent beyond their share.
+    debt: usize,
     spent: usize,
+    /// Whether something was left out.
+    is_exceeded: bool,
 }
 
 impl Budget {
-    const AT_ONCE: usize = 256 * 1024;
-    const PER_BYTE: usize = 3;
+    const AT_ONCE: usize = 4 << 20;
+    const PER_BYTE: usize = 5;
 
-    fn has(&self, at: usize) -> bool {
-        self.spent <= Self::AT_ONCE + Self::PER_BYTE * at
+    fn has(&mut self, at: usize) -> bool {
+        let has = self.debt + self.spent <= Self::AT_ONCE + Self::PER_BYTE * at;
+        self.is_exceeded |= !has;
+        has
     }
 
-    fn spend(&mut self, bytes: usize) {
-        self.spent += bytes;
+    fn spend(&mut self, nanoseconds: usize) {
+        self.spent += nanoseconds;
     }
 }
 
@@ -201,6 +196,7 @@ pub(crate) struct Look<'a> {
     text: &'a str,
     vendors: &'a vendors::Index,
     budget: Budget,
+    bare: grammar::Bare,
     // Up to where names were read, secrets found, URLs and command lines read.
     names_until: usize,
     found_until: usize,
@@ -209,6 +205,17 @@ pub(crate) struct Look<'a> {
 }
 
 impl Look<'_> {
+    /// How much was looked at of what there was.
+    pub(crate) fn coverage(&self) -> Coverage {
+        if self.budget.is_exceeded { Coverage::Partial } else { Coverage::Whole }
+    }
+
+    /// What was spent on this text and those before it beyond their share.
+    pub(crate) fn debt(&self) -> usize {
+        let Budget { debt, spent, .. } = self.budget;
+        (debt + spent).saturating_sub(Budget::PER_BYTE * self.text.len())
+    }
+
     /// The first character of a keyword: a name of a secret, or the colon of `://`.
     #[inline]
     pub(crate) fn keyword(&mut self, at: usize, out: &mut Vec<Finding>) {
@@ -258,7 +265,17 @@ impl Look<'_> {
     }
 
     /// A run of token characters which has a digit.
-    pub(crate) fn run(&mut self, start: usize, end: usize, out: &mut Vec<Finding>) {
+    #[inline]
+    pub(crate) fn run(&mut self, start: usize, end: usize, is_uuid: bool, out: &mut Vec<Finding>) {
+        // No vendor's token begins as a UUID does, and a name before one proves nothing.
+        let before = self.text.as_bytes()[..start].last();
+        if is_uuid && !before.is_some_and(|b| vendors::is_joint(*b) || matches!(b, b' ' | b'=')) {
+            return;
+        }
+        self.token(start, end, is_uuid, out);
+    }
+
+    fn token(&mut self, start: usize, end: usize, is_uuid: bool, out: &mut Vec<Finding>) {
         let before = &self.text.as_bytes()[..start];
         // `Bearer …` without the name of a header before it, and the signature of a shared link.
         if before.ends_with(b"earer ") || before.ends_with(b"EARER ") {
@@ -270,7 +287,7 @@ impl Look<'_> {
             return;
         }
         let is_token = vendors::run(self.vendors, self.text, start, end, out).is_some();
-        if !is_token && self.budget.has(start) {
+        if !is_token && !is_uuid && self.budget.has(start) {
             let cost = vendors::named_before(self.text, start, end, out);
             self.budget.spend(64 + cost);
         }
@@ -316,7 +333,7 @@ impl Look<'_> {
         }
         if self.budget.has(start) {
             let from = assignment::start_of_name(bytes, start, floor);
-            let cost = assignment::confirm(self.text, from, to, out);
+            let cost = assignment::confirm(self.text, from, to, &mut self.bare, out);
             self.budget.spend(cost);
             if let Some(last) = out.last().filter(|last| last.start >= to) {
                 self.found_until = last.end;

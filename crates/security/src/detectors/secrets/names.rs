@@ -113,7 +113,11 @@ fn role(word: &str) -> Roles {
     let Some(first) = folded.first() else { return 0 };
     let slot = usize::from(*first);
     let words = &ROLES[FIRST[slot]..FIRST[slot + 1]];
-    words.iter().find(|(word, _)| word.as_bytes() == folded).map_or(0, |(_, roles)| *roles)
+    // Comparing words of one length is a call; few end alike as well.
+    let is_like = |word: &[u8]| word.len() == folded.len() && word.last() == folded.last();
+    let found =
+        words.iter().find(|(word, _)| is_like(word.as_bytes()) && word.as_bytes() == folded);
+    found.map_or(0, |(_, roles)| *roles)
 }
 
 /// Where the words that begin with each byte begin.
@@ -132,8 +136,9 @@ static FIRST: [usize; 257] = {
 };
 
 fn ends_with(word: &str, ends: &[&str]) -> bool {
+    let last = word.as_bytes().last().map_or(0, u8::to_ascii_lowercase);
     ends.iter().any(|end| {
-        word.len() >= end.len() && {
+        word.len() >= end.len() && end.as_bytes().last() == Some(&last) && {
             let tail = &word.as_bytes()[word.len() - end.len()..];
             tail.eq_ignore_ascii_case(end.as_bytes())
         }

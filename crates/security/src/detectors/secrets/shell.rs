@@ -2,7 +2,7 @@
 //!
 //! The hint is the dash of a flag; the program before it says whether the flag takes a password.
 
-use super::grammar::{self, Join};
+use super::grammar::{Bare, Join};
 use super::value::{self, Shape};
 use crate::finding::Finding;
 use crate::kind::Kind;
@@ -121,7 +121,10 @@ fn argument(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
             let start = at + slashes + 1;
             Some((start, start + len - slashes_behind))
         }
-        _ => Some((at, grammar::bare(&bytes[..bytes.len().min(at + LONGEST)], at, Join::Space))),
+        _ => Some((
+            at,
+            Bare::default().end(&bytes[..bytes.len().min(at + LONGEST)], at, Join::Space),
+        )),
     }
 }
 

@@ -251,6 +251,9 @@ const FOUND: &[&str] = &[
 
 #[rustfmt::skip]
 const NOT_FOUND: &[&str] = &[
+    "https://x.dev/media/ico-7a388b69018576d24b59331fd60aab0c.png",
+    "API_KEY=\"glc_333333333333333333333333333333333333=\"",
+    "\"token\": \"k3J9vQ2xLm7Rt-4821-####################\"",
     "PIN and pass: see 1Password",
     "password: string;",
     "password?: string | null",

@@ -7,6 +7,70 @@ use aho_corasick::AhoCorasick;
 /// How much of a value is looked at.
 const LOOK: usize = 512;
 
+/// What a character is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Lower,
+    Upper,
+    Digit,
+    Joint,
+    Space,
+    BeyondAscii,
+    /// Not counted: what no other is.
+    Special,
+}
+
+static CLASSES: [Class; 256] = {
+    let mut classes = [Class::Special; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = match byte as u8 {
+            b'a'..=b'z' => Class::Lower,
+            b'A'..=b'Z' => Class::Upper,
+            b'0'..=b'9' => Class::Digit,
+            b'_' | b'-' | b'.' => Class::Joint,
+            b' ' | b'\t' | b'\n' | b'\r' => Class::Space,
+            0x80.. => Class::BeyondAscii,
+            _ => Class::Special,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+/// Counts are kept side by side in one number, in lanes of so many bits.
+const COUNT_BITS: u32 = 10;
+const _: () = assert!(LOOK < 1 << COUNT_BITS);
+
+fn lane(counts: u64, lane: u32) -> usize {
+    (counts >> (COUNT_BITS * lane)) as usize & ((1 << COUNT_BITS) - 1)
+}
+
+/// From one character to the next: a letter and a digit, a word's beginning, two letters.
+const ALTERNATION: u64 = 1;
+const HUMP: u64 = 1 << COUNT_BITS;
+const PAIR: u64 = 1 << (2 * COUNT_BITS);
+
+/// What is counted between a character of one class and one of another.
+static TURNS: [[u64; 7]; 7] = {
+    const LOWER: usize = Class::Lower as usize;
+    const UPPER: usize = Class::Upper as usize;
+    const DIGIT: usize = Class::Digit as usize;
+    let mut turns = [[0; 7]; 7];
+    let mut before = 0;
+    while before < 7 {
+        turns[before][LOWER] = HUMP;
+        turns[before][UPPER] = HUMP;
+        before += 1;
+    }
+    turns[DIGIT][LOWER] = ALTERNATION | HUMP;
+    turns[DIGIT][UPPER] = ALTERNATION | HUMP;
+    turns[LOWER] = [PAIR, PAIR | HUMP, ALTERNATION, 0, 0, 0, 0];
+    turns[UPPER] = [PAIR, PAIR, ALTERNATION, 0, 0, 0, 0];
+    turns[DIGIT][DIGIT] = 0;
+    turns
+};
+
 /// What a value is made of.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Shape {
@@ -39,42 +103,38 @@ impl Shape {
     pub(super) fn of(value: &str) -> Self {
         let bytes = &value.as_bytes()[..value.len().min(LOOK)];
         let mut shape = Self { len: value.len(), is_hex: !bytes.is_empty(), ..Self::default() };
-        let mut seen = 0_u128;
-        let (mut repeat, mut pairs, mut likely) = (0, 0_u32, 0_u32);
-        let mut before = 0_u8;
+        let (mut seen, mut counts, mut turns) = (0_u128, 0_u64, 0_u64);
+        let (mut repeat, mut likely) = (0, 0_u32);
+        let (mut before, mut class_before) = (0_u8, Class::Special);
         for &byte in bytes {
-            match byte {
-                b'a'..=b'z' => shape.lower += 1,
-                b'A'..=b'Z' => shape.upper += 1,
-                b'0'..=b'9' => shape.digits += 1,
-                b'_' | b'-' | b'.' => shape.joints += 1,
-                b' ' | b'\t' | b'\n' | b'\r' => shape.spaces += 1,
-                0x80.. => shape.beyond_ascii += 1,
-                _ => shape.specials += 1,
+            let class = CLASSES[usize::from(byte)];
+            // The last lane, which nobody reads, runs over.
+            counts = counts.wrapping_add(1 << (COUNT_BITS * class as u32));
+            let turn = TURNS[class_before as usize][class as usize];
+            turns += turn;
+            if turn & PAIR != 0 {
+                likely += u32::from(likelihood(before, byte));
             }
             shape.is_hex &= byte.is_ascii_hexdigit();
             seen |= 1 << (byte & 127);
             repeat = if byte == before { repeat + 1 } else { 1 };
             shape.longest_repeat = shape.longest_repeat.max(repeat);
-            if before.is_ascii_alphanumeric() && byte == before + 1 {
-                shape.steps += 1;
-            }
-            let (letter, letter_before) =
-                (byte.is_ascii_alphabetic(), before.is_ascii_alphabetic());
-            if letter && before.is_ascii_digit() || byte.is_ascii_digit() && letter_before {
-                shape.alternations += 1;
-            }
-            if letter
-                && (!letter_before || byte.is_ascii_uppercase() && before.is_ascii_lowercase())
-            {
-                shape.humps += 1;
-            }
-            if letter && letter_before {
-                pairs += 1;
-                likely += u32::from(likelihood(before, byte));
-            }
-            before = byte;
+            let counted = matches!(class_before, Class::Lower | Class::Upper | Class::Digit);
+            shape.steps += usize::from(counted && byte == before + 1);
+            (before, class_before) = (byte, class);
         }
+        let count = |class| lane(counts, class as u32);
+        shape.lower = count(Class::Lower);
+        shape.upper = count(Class::Upper);
+        shape.digits = count(Class::Digit);
+        shape.joints = count(Class::Joint);
+        shape.spaces = count(Class::Space);
+        shape.beyond_ascii = count(Class::BeyondAscii);
+        let others = shape.joints + shape.spaces + shape.beyond_ascii;
+        shape.specials = bytes.len() - shape.lower - shape.upper - shape.digits - others;
+        shape.alternations = lane(turns, 0);
+        shape.humps = lane(turns, 1);
+        let pairs = lane(turns, 2);
         shape.distinct = seen.count_ones() as usize;
         shape.wordiness = if pairs == 0 { 0.0 } else { likely as f32 / pairs as f32 };
         shape
@@ -256,6 +316,7 @@ static MARKS: Anywhere = Anywhere(LazyLock::new(|| {
         "redacted",
         "xxxx",
         "****",
+        "####",
         "<",
         ">",
         "goes-here",
@@ -270,7 +331,7 @@ static MARKS: Anywhere = Anywhere(LazyLock::new(|| {
 #[rustfmt::skip]
 static STAND_INS: Anywhere = Anywhere(LazyLock::new(|| automaton(&[
     "example", "your_", "your-", "your ", "change_me", "changeme", "change-me", "placeholder",
-    "redacted", "xxxx", "****", "<", ">", "goes-here", "goes_here", "_here", "-here", "…", "•••",
+    "redacted", "xxxx", "****", "####", "<", ">", "goes-here", "goes_here", "_here", "-here", "…", "•••",
     "yourp", "yours", "yourt", "yourk", "youra", "my-secret", "changethis", "change-this",
     "change_this", "dummy", "replace", "insert", "....", "todo", "fixme", "not-a-", "not_a_",
     "notreal", "not-real", "put_your", "enter_", "enter-", "fill_me", "fillme", "masked", "hidden",

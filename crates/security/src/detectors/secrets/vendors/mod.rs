@@ -128,10 +128,14 @@ pub(super) fn prefixed(index: &Index, text: &str, start: usize, out: &mut Vec<Fi
 /// Rule, start, end and kind of a token.
 type Token = (&'static str, usize, usize, Kind);
 
+/// Whether a character joins two runs to one token.
+pub(super) fn is_joint(byte: u8) -> bool {
+    matches!(byte, b'.' | b'/' | b'$' | b':' | b'+' | b'~')
+}
+
 /// The start of the short words that a `.`, `/`, `$` or `:` joins to the run at `start`.
 fn head(bytes: &[u8], start: usize) -> Option<usize> {
-    let joint = |b: u8| matches!(b, b'.' | b'/' | b'$' | b':' | b'+' | b'~');
-    if start == 0 || !joint(bytes[start - 1]) {
+    if start == 0 || !is_joint(bytes[start - 1]) {
         return None;
     }
     let floor = start.saturating_sub(HEAD);
@@ -139,7 +143,7 @@ fn head(bytes: &[u8], start: usize) -> Option<usize> {
     while from > floor
         && (bytes[from - 1].is_ascii_alphanumeric()
             || matches!(bytes[from - 1], b'_' | b'-')
-            || joint(bytes[from - 1]))
+            || is_joint(bytes[from - 1]))
     {
         from -= 1;
     }
@@ -185,7 +189,10 @@ fn at(index: &Index, bytes: &[u8], start: usize) -> Option<Token> {
             continue;
         }
         let behind = body.get(len);
-        if behind.is_some_and(|b| b.is_ascii_alphanumeric()) || is_in_base64(bytes, start, vendor) {
+        if behind.is_some_and(|b| b.is_ascii_alphanumeric())
+            || is_in_base64(bytes, start, vendor)
+            || is_file_name(&body[len..])
+        {
             continue;
         }
         let token = &rest[..vendor.prefix.len() + len];
@@ -200,6 +207,17 @@ fn at(index: &Index, bytes: &[u8], start: usize) -> Option<Token> {
 fn without_tail(body: &[u8]) -> usize {
     let tail = body.iter().rev().take_while(|b| matches!(b, b'.' | b':' | b'%' | b'!')).count();
     body.len() - tail
+}
+
+/// `ico-7a388b69018576d24b59331fd60aab0c.png`: names of pictures and scripts have digests in them.
+fn is_file_name(behind: &[u8]) -> bool {
+    const ENDS: [&[u8]; 9] =
+        [b".png", b".jpg", b".jpeg", b".gif", b".svg", b".webp", b".css", b".js", b".woff"];
+    let is_end = |end: &[u8]| {
+        let rest = behind.strip_prefix(end);
+        rest.is_some_and(|rest| !rest.first().is_some_and(u8::is_ascii_alphanumeric))
+    };
+    behind.first() == Some(&b'.') && ENDS.into_iter().any(is_end)
 }
 
 /// Prefixes of letters only occur by chance in base64.

@@ -4,7 +4,7 @@
 //! chance. Most such names also hold `key`, `token` or `secret`; then the vendor's name only adds
 //! to the evidence.
 
-use super::super::grammar::{self, Join};
+use super::super::grammar::{self, Bare, Join};
 use super::super::names::Words;
 use super::super::value::{self, Shape};
 use super::super::{allow, assignment};
@@ -73,7 +73,9 @@ pub(super) fn before(text: &str, start: usize, end: usize, out: &mut Vec<Finding
         let vendor = words.backwards().iter().any(|word| is_vendor(word));
         if vendor {
             let to = last.filter(|_| bytes[to] == b'.').unwrap_or(to);
-            let Some(value) = grammar::value_of_name(bytes, to) else { break };
+            let Some(value) = grammar::value_of_name(bytes, to, &mut Bare::default()) else {
+                break;
+            };
             if (value.start..value.end).contains(&start) && value.end >= end {
                 push(text, &words, &value, out);
             }
