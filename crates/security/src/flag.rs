@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use sluice_core::filtering::FilterRecord;
+
 /// Something that the filter noticed in a request or an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
@@ -51,7 +53,7 @@ impl Flag {
             Self::Exfiltration => "exfiltration",
             Self::DangerousCommand => "dangerous_command",
             Self::InjectionObeyed => "injection_obeyed",
-            Self::FilterFailed => "filter_failed",
+            Self::FilterFailed => FilterRecord::FAILED,
         }
     }
 

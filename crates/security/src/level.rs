@@ -89,6 +89,12 @@ const HIGH: Kinds =
 const MAXIMUM: Kinds =
     Kinds::of(&[Kind::Location, Kind::Organization, Kind::PostalCode, Kind::PrivateIp]);
 
+/// What is looked for in answers, at every level. Names, places and organisations are what most
+/// answers are about: they are not leaks. Neither are the addresses of private networks, nor a
+/// deployment's own terms, which whoever asks may know.
+pub(crate) const NEW_IN_ANSWERS: Kinds =
+    STANDARD.without(Kinds::of(&[Kind::Term])).with(Kinds::of(&[Kind::Licence, Kind::MedicalId]));
+
 impl Rules {
     /// The documented rules of `level`.
     pub const fn of(level: SecurityLevel) -> Self {

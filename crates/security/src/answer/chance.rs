@@ -3,6 +3,12 @@
 //! Models write sample code with sample credentials. A value counts only if it is nothing that a
 //! person or a model would invent to fill a gap.
 
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use crate::request::encoding;
+
 /// Words of which invented values are made, without their `0` for `o` and the like.
 const INVENTED: &[&str] = &[
     "example",
@@ -69,6 +75,27 @@ const INVENTED: &[&str] = &[
     "generated",
 ];
 
+/// Searches for `words` in any case, all of them at once. They are few enough that building cannot fail;
+/// if it does, none is found.
+pub(super) fn any_of(words: &[&str]) -> Option<AhoCorasick> {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::Standard)
+        .build(words)
+        .ok()
+}
+
+static INVENTED_WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(INVENTED));
+
+/// Whether `value` holds a word of which invented values are made.
+fn holds_invented(value: &str) -> bool {
+    // In a long value, a short word is chance.
+    let counts = |word: usize| value.len() < 100 || INVENTED[word].len() > 4;
+    INVENTED_WORDS.as_ref().is_some_and(|words| {
+        words.find_overlapping_iter(value).any(|found| counts(found.pattern().as_usize()))
+    })
+}
+
 /// Entropy of `value`'s characters in bits.
 pub(super) fn entropy(value: &str) -> f64 {
     let mut counts = [0_u32; 256];
@@ -83,10 +110,8 @@ pub(super) fn entropy(value: &str) -> f64 {
 /// Whether `value` looks like an example that somebody made up.
 pub(super) fn is_invented(value: &str) -> bool {
     let plain: String = value.chars().map(unleet).collect();
-    let lower = value.to_ascii_lowercase();
-    // In a long value, a short word is chance.
-    let words = INVENTED.iter().filter(|word| word.len() > 4 || value.len() < 100);
-    words.into_iter().any(|word| lower.contains(word) || plain.contains(word))
+    holds_invented(value)
+        || holds_invented(&plain)
         || value.starts_with(['<', '{', '$', '%', '['])
         || ["${", "{{", "$(", "**", "...", "…"].iter().any(|mark| value.contains(mark))
         || longest_pattern(value) >= 6
@@ -106,27 +131,12 @@ pub(super) fn is_chance(value: &str) -> bool {
         && matches!(value.len() - letters_in_words(value), left if left == value.len() || left >= 9)
 }
 
-/// Base64 in either alphabet, with or without its end.
+/// The bytes behind base64 in either alphabet, with or without its end. Nothing where it is none.
 pub(super) fn from_base64(value: &str) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(value.len() * 3 / 4);
-    let (mut bits, mut count) = (0_u32, 0);
-    for byte in value.trim_end_matches('=').bytes() {
-        let six = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return Vec::new(),
-        };
-        bits = bits << 6 | u32::from(six);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push((bits >> count) as u8);
-        }
-    }
-    bytes
+    let digits = value.trim_end_matches('=').as_bytes();
+    // A digit alone ends no byte: what it belongs to was cut off.
+    let whole = digits.len() - usize::from(digits.len() % 4 == 1);
+    encoding::base64(&digits[..whole]).unwrap_or_default()
 }
 
 /// The letter that a digit or sign stands for in made-up passwords.

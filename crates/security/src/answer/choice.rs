@@ -41,6 +41,8 @@ struct Call {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Open,
+    /// Its finish reason has come, and nothing is held back. A provider that goes on all the same
+    /// opens it again: what it says then is judged and restored as the rest was.
     Finished,
     /// It was ended: whatever follows is swallowed.
     Stopped,
@@ -134,10 +136,8 @@ impl Answer {
         examiner: &mut Examiner,
         out: &mut Vec<Delta>,
     ) {
-        match self.state {
-            State::Open => {}
-            State::Finished => return out.push(delta),
-            State::Stopped => return,
+        if self.state == State::Stopped {
+            return;
         }
         let said_something = delta.says_something();
         let before = examiner.report.restored;
@@ -147,9 +147,13 @@ impl Answer {
         } else {
             self.texts(&mut delta, examiner);
         }
-        if !examiner.is_stopped() && delta.finish_reason.is_some() {
-            self.close(&mut delta, examiner);
+        if delta.finish_reason.is_some() {
+            if !examiner.is_stopped() {
+                self.close(&mut delta, examiner);
+            }
             self.state = State::Finished;
+        } else if said_something {
+            self.state = State::Open;
         }
         if examiner.take_stop() {
             self.stop(&mut delta, examiner);
@@ -299,9 +303,7 @@ impl Answer {
             call.keep(step);
             return None;
         }
-        let ToolCallDelta { index: _, id, name, arguments, signature } = &step;
-        let is_left = id.is_some() || name.is_some() || arguments.is_some() || signature.is_some();
-        is_left.then_some(step)
+        says_something(&step).then_some(step)
     }
 
     /// Adds everything that was held back to `delta`, the last one.
@@ -318,7 +320,7 @@ impl Answer {
             let rest = call.arguments.finish(examiner);
             if self.keeps_calls {
                 append(&mut call.kept.arguments, rest);
-                delta.tool_calls.push(std::mem::take(&mut call.kept));
+                delta.tool_calls.extend(call.take_kept());
                 continue;
             }
             let Some(rest) = rest else { continue };
@@ -376,6 +378,17 @@ impl Call {
         kept.signature = kept.signature.take().or(signature);
         append(&mut kept.arguments, arguments);
     }
+
+    fn take_kept(&mut self) -> Option<ToolCallDelta> {
+        let next = ToolCallDelta { index: self.index, ..ToolCallDelta::default() };
+        let kept = std::mem::replace(&mut self.kept, next);
+        says_something(&kept).then_some(kept)
+    }
+}
+
+fn says_something(call: &ToolCallDelta) -> bool {
+    let ToolCallDelta { index: _, id, name, arguments, signature } = call;
+    id.is_some() || name.is_some() || arguments.is_some() || signature.is_some()
 }
 
 fn call_goes_on(index: u32, arguments: JsonText) -> ToolCallDelta {

@@ -14,13 +14,15 @@ use super::exfiltration::{
 use super::obeyed;
 use super::report::AnswerReport;
 use super::request::Request;
-use super::secrets::{LOOKED_FOR, is_key, is_new};
+use super::secrets::{is_key, is_new};
 use super::triggers::{Need, Trigger, need, triggers};
 use super::view::View;
+use crate::finding::Finding;
 use crate::flag::Flag;
 use crate::kind::Kind;
-use crate::level::Action;
+use crate::level::{Action, FailureAction, NEW_IN_ANSWERS};
 use crate::map::RedactionMap;
+use crate::request::guarded;
 use crate::restore::{Restorer, Surrounding};
 use crate::scan::Scanner;
 
@@ -81,6 +83,7 @@ pub(super) struct Examiner {
     map: Arc<RedactionMap>,
     request: Request,
     action: Action,
+    failure: FailureAction,
     /// The answer that is being judged has ended.
     stopped: bool,
     pub(super) report: AnswerReport,
@@ -93,6 +96,7 @@ impl Examiner {
             map: parts.map,
             request: Request::new(parts.request, parts.suspect),
             action: parts.rules.answer,
+            failure: parts.rules.failure,
             stopped: false,
             report: AnswerReport::default(),
         }
@@ -130,17 +134,19 @@ impl Examiner {
         let view = View::new(written, carry.surrounding);
         let start = view.viewed(from);
         let text = &*view.text;
-        self.read_opening(&text[start..], carry);
+        self.aside(|examiner| examiner.read_opening(&text[start..], carry));
 
         let mut verdict = Verdict::default();
         let triggers: Vec<_> = triggers(text).collect();
         self.secrets(text, start, carry, &mut verdict);
-        self.ways_out(&view, start, &triggers, carry, &mut verdict);
-        if !self.report.flags.contains(Flag::DangerousCommand)
-            && does_harm(text, start, &triggers, &mut self.request)
-        {
-            self.report.flag(Flag::DangerousCommand);
-        }
+        self.aside(|examiner| examiner.ways_out(&view, start, &triggers, carry, &mut verdict));
+        self.aside(|examiner| {
+            if !examiner.report.flags.contains(Flag::DangerousCommand)
+                && does_harm(text, start, &triggers, &mut examiner.request)
+            {
+                examiner.report.flag(Flag::DangerousCommand);
+            }
+        });
 
         let in_string = carry.in_string;
         carry.in_string ^= view.quotes(start..text.len() + 1).len() % 2 == 1;
@@ -150,6 +156,16 @@ impl Examiner {
         let treatments = verdict.treatments(&view, start, in_string, self.action);
         let place = |at: usize| view.written(at).saturating_sub(from);
         treatments.into_iter().map(|(range, t)| (place(range.start)..place(range.end), t)).collect()
+    }
+
+    /// Runs a part of the analysis that finds no secret. Where the level closes for secrets alone,
+    /// and nothing is kept back anyhow, the answer goes on without a part that fails.
+    pub(super) fn aside(&mut self, part: impl FnOnce(&mut Self)) {
+        if self.failure == FailureAction::Close || self.action != Action::Flag {
+            part(self);
+        } else if guarded(|| part(self)).is_err() {
+            self.report.flag(Flag::FilterFailed);
+        }
     }
 
     /// New secrets and personal data.
@@ -169,16 +185,22 @@ impl Examiner {
             begin = end;
         }
         self.private_keys(text, begin, carry, verdict);
-        for finding in self.scanner.scan(text, LOOKED_FOR) {
+        for finding in self.scanner.scan(text, NEW_IN_ANSWERS) {
+            if finding.end <= begin {
+                continue;
+            }
+            let is_cut = finding.end == text.len() && !text.ends_with(ends_word);
             let is_known = match (finding.kind.is_secret(), self.action) {
-                (true, Action::Flag) => self.report.flags.contains(Flag::SecretInAnswer),
+                // One that goes on tells where the next segment's text begins.
+                (true, Action::Flag) => !is_cut && self.report.flags.contains(Flag::SecretInAnswer),
                 (true, _) => false,
                 (false, _) => self.report.flags.contains(Flag::PersonalDataInAnswer),
             };
-            if finding.end <= begin
-                || is_known
-                || !is_new(text, &finding, &mut self.request, &self.map)
-            {
+            if is_known {
+                verdict.unjudged.push(finding);
+                continue;
+            }
+            if !is_new(text, &finding, &mut self.request, &self.map) {
                 continue;
             }
             if !finding.kind.is_secret() {
@@ -190,7 +212,6 @@ impl Examiner {
                 self.report.withheld(finding.kind);
             }
             verdict.withheld.push(finding.start.max(begin)..finding.end);
-            let is_cut = finding.end == text.len() && !text.ends_with(ends_word);
             if is_cut && carry.withheld.is_none() {
                 carry.withheld = Some(Withheld::Word);
             }
@@ -260,7 +281,8 @@ impl Examiner {
             let has_secret = verdict
                 .withheld
                 .iter()
-                .any(|secret| secret.start < way.range.end && way.range.start < secret.end);
+                .any(|secret| secret.start < way.range.end && way.range.start < secret.end)
+                || self.sends_unjudged(text, &way.range, &verdict.unjudged);
             let range = way.range.start.max(from)..way.range.end;
             if has_placeholder
                 || has_secret
@@ -284,6 +306,18 @@ impl Examiner {
         }
     }
 
+    /// Whether a secret that was not judged, as the answer is known to have one, is on its way out.
+    fn sends_unjudged(&mut self, text: &str, way: &Range<usize>, unjudged: &[Finding]) -> bool {
+        // Flagged already: nothing is to be told any more.
+        !self.report.flags.contains(Flag::Exfiltration)
+            && unjudged.iter().any(|finding| {
+                finding.kind.is_secret()
+                    && finding.start < way.end
+                    && way.start < finding.end
+                    && is_new(text, finding, &mut self.request, &self.map)
+            })
+    }
+
     /// Reads the answer's beginning for signs that an attack was obeyed.
     fn read_opening(&mut self, text: &str, carry: &mut Carry) {
         if !self.request.is_suspect() {
@@ -300,9 +334,14 @@ impl Examiner {
     /// The channel is at its end, or what was kept of it for the end is enough.
     pub(super) fn conclude(&mut self, carry: &mut Carry) {
         let opening = carry.opening.take().unwrap_or_default();
-        if !opening.is_empty() && obeyed::shows_obedience(&opening, &self.request) {
-            self.report.flag(Flag::InjectionObeyed);
+        if opening.is_empty() {
+            return;
         }
+        self.aside(|examiner| {
+            if obeyed::shows_obedience(&opening, &examiner.request) {
+                examiner.report.flag(Flag::InjectionObeyed);
+            }
+        });
     }
 }
 
@@ -312,6 +351,8 @@ struct Verdict {
     /// The rest of a value that is withheld already.
     continued: Option<Range<usize>>,
     withheld: Vec<Range<usize>>,
+    /// Where nothing is withheld: what would tell no more than is flagged already, by itself.
+    unjudged: Vec<Finding>,
     payloads: Vec<Range<usize>>,
     ways: Vec<Range<usize>>,
     stops: Vec<usize>,

@@ -6,13 +6,17 @@
 //! or a function sends it; in all arguments of a call that is given the URL as its own.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
-use super::chance::{entropy, from_base64, is_chance, is_invented};
+use aho_corasick::AhoCorasick;
+
+use super::chance::{any_of, entropy, from_base64, is_chance, is_invented};
 use super::links::{Link, bare_hosts, is_harmless, link_at};
 use super::request::Request;
 use super::triggers::Trigger;
 use super::view::View;
 use crate::map::RedactionMap;
+use crate::request::encoding;
 
 /// A stretch that goes to a host that the request did not name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -354,10 +358,8 @@ fn is_text(bytes: &[u8]) -> bool {
 }
 
 fn from_hex(value: &str) -> Vec<u8> {
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    let pair = |pair: &[u8]| Some((digit(pair[0])? * 16 + digit(pair[1])?) as u8);
-    let (pairs, _) = value.as_bytes().as_chunks::<2>();
-    pairs.iter().map(|p| pair(p)).collect::<Option<_>>().unwrap_or_default()
+    // A digit alone was cut off.
+    encoding::hex(&value.as_bytes()[..value.len() & !1]).unwrap_or_default()
 }
 
 /// What a command or code on this machine could take along.
@@ -393,6 +395,6 @@ const LOCAL_SECRETS: &[&str] = &[
 
 /// Whether a stretch takes secrets of this machine along.
 pub(super) fn takes_local_secrets(stretch: &str) -> bool {
-    let lower = stretch.to_ascii_lowercase();
-    LOCAL_SECRETS.iter().any(|secret| lower.contains(secret))
+    static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(LOCAL_SECRETS));
+    WORDS.as_ref().is_some_and(|words| words.is_match(stretch))
 }

@@ -20,6 +20,7 @@
 //!   dropped. Calls leave with the end of the answer: none leaves in part.
 //! - Signed thoughts are restored as any text: redacting them again in the next turn gives the bytes
 //!   that were signed. Where something is withheld from one, its signature goes too.
+//! - Where the analysis itself fails, the answer ends with `content_filter` ([`guard`]).
 //! - Log probabilities name the model's own tokens. They pass where nothing changes, and go with the
 //!   texts that were changed; at the higher levels they always go, since they would tell what is
 //!   withheld.
@@ -30,6 +31,7 @@ mod choice;
 mod commands;
 mod examine;
 mod exfiltration;
+mod guard;
 mod links;
 mod obeyed;
 #[cfg(test)]
@@ -43,7 +45,6 @@ mod triggers;
 mod view;
 mod window;
 
-use std::fmt;
 use std::sync::Arc;
 
 use sluice_core::answer::ChatAnswer;
@@ -52,6 +53,7 @@ use sluice_core::source::SourceMember;
 
 use self::choice::Answer;
 use self::examine::Examiner;
+pub use self::guard::{AnswerGuard, Judge};
 pub use self::report::{AnswerAction, AnswerReport, Counts};
 use crate::level::{Action, Rules};
 use crate::map::RedactionMap;
@@ -72,25 +74,25 @@ pub struct GuardParts {
     pub suspect: bool,
 }
 
-/// Analyses and restores the answer to one request.
-pub struct AnswerGuard {
+/// All of one request's answers.
+struct Answers {
     map: Arc<RedactionMap>,
     action: Action,
     examiner: Examiner,
     /// By index; there are few.
-    answers: Vec<(u32, Answer)>,
+    begun: Vec<(u32, Answer)>,
 }
 
-impl AnswerGuard {
-    /// A guard for the answer to one request.
-    pub fn new(parts: GuardParts) -> Self {
+impl Answers {
+    fn new(parts: GuardParts) -> Self {
         let map = Arc::clone(&parts.map);
         let action = parts.rules.answer;
-        Self { map, action, examiner: Examiner::new(parts), answers: Vec::new() }
+        Self { map, action, examiner: Examiner::new(parts), begun: Vec::new() }
     }
+}
 
-    /// Analyses and restores a whole answer.
-    pub fn whole(&mut self, answer: &mut ChatAnswer) {
+impl Judge for Answers {
+    fn whole(&mut self, answer: &mut ChatAnswer) {
         for choice in &mut answer.choices {
             Answer::new(&self.map, self.action).whole(choice, &mut self.examiner);
         }
@@ -101,38 +103,23 @@ impl AnswerGuard {
         }
     }
 
-    /// One step of a stream. What may go on is appended to `out`: possibly nothing yet, possibly
-    /// several steps. Everything that was held back of an answer leaves before or with its finish
-    /// reason.
-    pub fn delta(&mut self, delta: Delta, out: &mut Vec<Delta>) {
+    fn delta(&mut self, delta: Delta, out: &mut Vec<Delta>) {
         let index = delta.choice;
-        let at = self.answers.iter().position(|(choice, _)| *choice == index);
+        let at = self.begun.iter().position(|(choice, _)| *choice == index);
         let at = at.unwrap_or_else(|| {
-            self.answers.push((index, Answer::new(&self.map, self.action)));
-            self.answers.len() - 1
+            self.begun.push((index, Answer::new(&self.map, self.action)));
+            self.begun.len() - 1
         });
-        self.answers[at].1.delta(delta, &mut self.examiner, out);
+        self.begun[at].1.delta(delta, &mut self.examiner, out);
     }
 
-    /// The stream is over, or broke off: what was held back comes out.
-    pub fn finish(&mut self, out: &mut Vec<Delta>) {
-        for (index, answer) in &mut self.answers {
+    fn finish(&mut self, out: &mut Vec<Delta>) {
+        for (index, answer) in &mut self.begun {
             answer.finish(*index, &mut self.examiner, out);
         }
     }
 
-    /// What was noticed and done so far.
-    pub fn report(&self) -> AnswerReport {
+    fn report(&self) -> AnswerReport {
         self.examiner.report
-    }
-}
-
-impl fmt::Debug for AnswerGuard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AnswerGuard")
-            .field("map", &self.map)
-            .field("action", &self.action)
-            .field("report", &self.report())
-            .finish_non_exhaustive()
     }
 }

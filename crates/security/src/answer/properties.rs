@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use sluice_core::level::SecurityLevel;
 
-use super::tests::{KEY, Said, Scene, TOKEN, streamed, whole};
+use super::tests::{KEY, Said, Scene, TOKEN, streamed, streamed_on, whole};
 use crate::flag::Flag;
 
 /// Beginnings of what is looked at closer, cut off anywhere.
@@ -127,6 +127,31 @@ proptest! {
             for arguments in heard.calls {
                 prop_assert!(serde_json::from_str::<serde_json::Value>(&arguments).is_ok());
             }
+        }
+    }
+
+    #[test]
+    fn what_follows_a_finish_reason_goes_the_same_way(
+        said in prop::collection::vec(said(), 1..3),
+        cuts in prop::collection::vec(1_usize..40, 1..8),
+        steps in prop_oneof![Just(0), 0..60_usize],
+        level in levels(),
+    ) {
+        let scene = Scene::new();
+        let mut one = scene.guard(level, "Hello");
+        let mut other = scene.guard(level, "Hello");
+        let expected = whole(&mut one, &said);
+        let heard = streamed_on(&mut other, &said, &cuts, steps);
+        if steps == 0 {
+            // All of it.
+            prop_assert_eq!(&heard, &expected);
+            prop_assert_eq!(other.report().flags, one.report().flags);
+        }
+        // What is cut by it is told before it; all else still is judged and restored.
+        for heard in heard {
+            let all = [heard.reasoning, heard.content, heard.calls.concat()];
+            let withheld = |text: &String| !text.contains(TOKEN) && !text.contains(KEY);
+            prop_assert!(level == SecurityLevel::Standard || all.iter().all(withheld));
         }
     }
 

@@ -7,26 +7,9 @@
 use super::chance::{entropy, from_base64, is_chance, is_invented};
 use super::request::Request;
 use crate::finding::Finding;
-use crate::kind::{Kind, Kinds};
+use crate::kind::Kind;
 use crate::map::RedactionMap;
 use crate::placeholder;
-
-/// What is looked for in answers. Names, places and organisations are what most answers are about:
-/// they are not leaks. Neither are the addresses of private networks.
-pub(super) const LOOKED_FOR: Kinds = Kinds::of(&[
-    Kind::Secret,
-    Kind::Password,
-    Kind::PrivateKey,
-    Kind::Email,
-    Kind::Phone,
-    Kind::Card,
-    Kind::NationalId,
-    Kind::Iban,
-    Kind::IpAddress,
-    Kind::Mac,
-    Kind::Licence,
-    Kind::MedicalId,
-]);
 
 /// Whether a finding's value is new: not in the request, no placeholder, and nobody's invention.
 pub(super) fn is_new(

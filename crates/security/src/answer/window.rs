@@ -18,8 +18,9 @@ struct Measure {
     look_back: usize,
 }
 
-/// For text that passes at once: the later it is examined, the less is examined again.
-const PASSING: Measure = Measure { least: 1024, most: 4096, look_back: 384 };
+/// For text that passes at once: the later it is examined, the less is examined again. Longer too than
+/// the longest secret by far: names whose values end with the segment are read to there, each of them.
+const PASSING: Measure = Measure { least: 1024, most: 8192, look_back: 384 };
 /// For text that waits.
 const WAITING: Measure = Measure { least: 64, most: MOST_WAITING, look_back: 256 };
 /// The most that waits for its verdict, in bytes.
@@ -190,6 +191,8 @@ fn goes_on(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -233,9 +236,41 @@ mod tests {
         let curl =
             "curl https://a.b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/u/v/w/x/y/z/1/2 \\\n  -d x\n";
         assert_eq!(segments(&[curl], Surrounding::Text, true), [curl]);
-        let long = "x".repeat(5000);
+        let long = "x".repeat(9000);
         let cut = segments(&[&long], Surrounding::Text, false);
-        assert_eq!(cut.iter().map(String::len).collect::<Vec<_>>(), [4096, 904]);
+        assert_eq!(cut.iter().map(String::len).collect::<Vec<_>>(), [8192, 808]);
+    }
+
+    /// A bound on the bytes that are examined or asked about, whatever the text is made of: at least
+    /// 64 new bytes are examined with 256 before them, and 24 new ones asked about with 48.
+    #[test]
+    fn no_text_is_examined_again_and_again() {
+        let units =
+            ["\n", " ", "\\", "\\n", "key ", "https://a.io/ ", "(\n", "curl \\\n", "q", "é"];
+        let both = [false, true]
+            .map(|waits| [(waits, Surrounding::Text), (waits, Surrounding::JsonString)]);
+        for (unit, (waits, surrounding)) in
+            units.iter().flat_map(|unit| both.as_flattened().iter().map(move |case| (unit, *case)))
+        {
+            let text = unit.repeat(60_000 / unit.len());
+            for answer in [Need::Nothing, Need::More, Need::Line] {
+                let looked = Cell::new(0);
+                let mut window = Window::new(surrounding, waits);
+                for piece in text.as_bytes().chunks(8 * unit.len()) {
+                    window.push(std::str::from_utf8(piece).unwrap());
+                    let need = |text: &str| {
+                        looked.update(|bytes| bytes + text.len());
+                        answer
+                    };
+                    while let Some(end) = window.segment_end(false, need) {
+                        looked.update(|bytes| bytes + window.examined(end).0.len());
+                        window.advance(end);
+                    }
+                }
+                let looked = looked.get();
+                assert!(looked < 9 * text.len(), "{unit:?} {waits} {answer:?}: {looked}");
+            }
+        }
     }
 
     proptest! {

@@ -26,14 +26,20 @@ impl TakenWords {
         Self { words: HashSet::new(), surrogates }
     }
 
-    /// Adds the words of `text`, also broken ones that a restorer would take for whole.
-    pub fn collect(&mut self, text: &str) {
+    /// Adds the words of `text`, also broken ones that a restorer would take for whole. Returns
+    /// whether it has any, be they new or not.
+    pub fn collect(&mut self, text: &str) -> bool {
+        let mut any = false;
         let mut starts = Starts::new(text, !self.surrogates.is_empty());
         let mut from = 0;
         while let Some(at) = starts.next(from) {
             from = at + 1;
-            self.words.extend(word_at(&text.as_bytes()[at..]));
+            if let Some(word) = word_at(&text.as_bytes()[at..]) {
+                self.words.insert(word);
+                any = true;
+            }
         }
+        any
     }
 
     /// How many there are.

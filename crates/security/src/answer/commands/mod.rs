@@ -26,17 +26,30 @@ pub(super) fn does_harm(
 ) -> bool {
     let may_harm = |trigger: &Trigger| matches!(trigger, Trigger::Harm | Trigger::Command);
     let places = triggers.iter().rev().copied().filter(|(_, _, trigger)| may_harm(trigger));
-    // Ordinary segments have a handful.
-    places.take(16 + (text.len() - from) / 32).any(|(at, word, trigger)| {
+    // Looks overlap where a line is full of such words: together they may read so much.
+    let mut room = MOST_READ * (text.len() + WIDEST);
+    for (at, word, trigger) in places {
         let place = line_around(text, at);
-        place.end > from
+        room = room.saturating_sub(place.len() + LOOK);
+        let is_harm = place.end > from
             && match trigger {
                 Trigger::Harm => harms(text, place, at, word, request),
                 _ => runs_foreign_code(text, place, at, request),
-            }
-            && !is_warned_of(text, at)
-    })
+            };
+        if is_harm && !is_warned_of(text, at) {
+            return true;
+        }
+        if room == 0 {
+            return false;
+        }
+    }
+    false
 }
+
+/// How often a text is read at most. A script with a command on each line is read twice.
+const MOST_READ: usize = 4;
+/// What a look costs beside its statement, in bytes.
+const LOOK: usize = 64;
 
 /// How much of a statement is looked at on either side of a word.
 const WIDEST: usize = 512;
