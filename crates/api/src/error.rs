@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
+use sluice_core::filtering::FilterRecord;
 use sluice_core::json::write_escaped;
-use sluice_gateway::error::ChatError;
+use sluice_gateway::error::{ChatError, Unanswered};
 use sluice_gateway::limits::LimitExceeded;
 use sluice_gateway::principal::Unrecognised;
 
@@ -102,9 +103,21 @@ pub enum ApiError {
     /// The server is about to stop.
     #[error("this server is shutting down; retry in 1 s")]
     ShuttingDown,
-    /// The gateway has no answer.
-    #[error(transparent)]
-    Chat(#[from] ChatError),
+    /// The gateway has no answer; what the filter did with the request, where it came so far.
+    #[error("{0}")]
+    Chat(ChatError, Option<Box<FilterRecord>>),
+}
+
+impl From<ChatError> for ApiError {
+    fn from(error: ChatError) -> Self {
+        Self::Chat(error, None)
+    }
+}
+
+impl From<Box<Unanswered>> for ApiError {
+    fn from(unanswered: Box<Unanswered>) -> Self {
+        Self::Chat(unanswered.error, unanswered.filter.map(Box::new))
+    }
 }
 
 impl ApiError {
@@ -117,13 +130,13 @@ impl ApiError {
                 (StatusCode::UNAUTHORIZED, "authentication_error", "invalid_api_key")
             }
             Self::Limited(_)
-            | Self::Chat(ChatError::Limited(_) | ChatError::UpstreamRateLimited { .. }) => {
+            | Self::Chat(ChatError::Limited(_) | ChatError::UpstreamRateLimited { .. }, _) => {
                 (StatusCode::TOO_MANY_REQUESTS, "rate_limit_error", "rate_limit_exceeded")
             }
             Self::InvalidJson { .. } => (StatusCode::BAD_REQUEST, INVALID, "invalid_json"),
             Self::MissingField { .. } => (StatusCode::BAD_REQUEST, INVALID, "missing_field"),
             Self::InvalidType { .. } => (StatusCode::BAD_REQUEST, INVALID, "invalid_type"),
-            Self::InvalidParameter { .. } | Self::Chat(ChatError::OutOfBounds { .. }) => {
+            Self::InvalidParameter { .. } | Self::Chat(ChatError::OutOfBounds { .. }, _) => {
                 (StatusCode::BAD_REQUEST, "validation_error", "invalid_parameter")
             }
             Self::NotFound { .. } => (StatusCode::NOT_FOUND, INVALID, "not_found"),
@@ -138,7 +151,7 @@ impl ApiError {
             }
             Self::RequestTimeout(_) => (StatusCode::REQUEST_TIMEOUT, INVALID, "request_timeout"),
             Self::ShuttingDown => (StatusCode::SERVICE_UNAVAILABLE, API, "no_model_available"),
-            Self::Chat(error) => match error {
+            Self::Chat(error, _) => match error {
                 ChatError::UnknownModel { .. } => {
                     (StatusCode::NOT_FOUND, INVALID, "model_not_found")
                 }
@@ -186,7 +199,8 @@ impl ApiError {
                     | ChatError::ContentBlocked { .. }
                     | ChatError::Upstream { .. }
                     | ChatError::UpstreamTimeout { .. }
-                    | ChatError::UpstreamRateLimited { .. }
+                    | ChatError::UpstreamRateLimited { .. },
+                _
             )
         )
     }
@@ -197,7 +211,7 @@ impl ApiError {
             Self::MissingField { field, .. }
             | Self::InvalidType { field, .. }
             | Self::InvalidParameter { field, .. } => (field != BODY).then_some(field),
-            Self::Chat(error) => match error {
+            Self::Chat(error, _) => match error {
                 ChatError::UnknownModel { .. } => Some("model"),
                 ChatError::NotPermitted { field, .. } => Some(field),
                 ChatError::OutOfBounds { field, .. } | ChatError::Unsupported { field, .. } => {
@@ -213,21 +227,22 @@ impl ApiError {
 
     fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::Limited(exceeded) | Self::Chat(ChatError::Limited(exceeded)) => {
-                Some(exceeded.retry_after)
-            }
+            Self::Limited(exceeded) => Some(exceeded.retry_after),
+            Self::Chat(ChatError::Limited(exceeded), _) => Some(exceeded.retry_after),
             Self::Chat(
                 ChatError::UpstreamRateLimited { retry_after, .. }
                 | ChatError::NoModelAvailable { retry_after, .. },
+                _,
             ) => Some(*retry_after),
             Self::ShuttingDown => Some(Duration::from_secs(1)),
-            Self::Chat(ChatError::Upstream { retry_after, .. }) => *retry_after,
+            Self::Chat(ChatError::Upstream { retry_after, .. }, _) => *retry_after,
             _ => None,
         }
     }
 
-    /// Appends the error as `{"error": {…}}`.
-    pub(crate) fn write_json(&self, out: &mut Vec<u8>) {
+    /// Appends the error as `{"error": {…}}`; with `security` beside it where the filter did
+    /// something that the headers could not tell.
+    pub(crate) fn write_json(&self, news: Option<&FilterRecord>, out: &mut Vec<u8>) {
         let (_, kind, code) = self.wire();
         out.extend_from_slice(b"{\"error\":{\"message\":");
         write_escaped(&self.to_string(), out);
@@ -240,13 +255,17 @@ impl ApiError {
         }
         out.extend_from_slice(b",\"code\":");
         write_escaped(code, out);
-        out.extend_from_slice(b"}}");
+        out.push(b'}');
+        if let Some(filter) = news {
+            filtered::write_security(filter, out);
+        }
+        out.push(b'}');
     }
 
     /// The whole HTTP response.
     pub(crate) fn into_response(self) -> Response<ResponseBody> {
         let mut body = Vec::with_capacity(256);
-        self.write_json(&mut body);
+        self.write_json(None, &mut body);
         let mut response = Response::new(ResponseBody::whole(body));
         *response.status_mut() = self.wire().0;
         let headers = response.headers_mut();
@@ -259,7 +278,7 @@ impl ApiError {
         if let Self::MethodNotAllowed { allowed, .. } = &self {
             headers.insert(ALLOW, HeaderValue::from_static(allowed));
         }
-        if let Self::Chat(ChatError::Blocked { filter, .. }) = &self {
+        if let Self::Chat(_, Some(filter)) = &self {
             filtered::write_headers(filter, headers);
         }
         response

@@ -31,6 +31,16 @@ pub(crate) fn write_headers(filter: &FilterRecord, headers: &mut HeaderMap) {
     }
 }
 
+/// Appends `,"security":{…}` with nothing but what the filter did.
+pub(crate) fn write_security(filter: &FilterRecord, out: &mut Vec<u8>) {
+    out.extend_from_slice(b",\"security\":{");
+    let start = out.len();
+    write_members(filter, out);
+    // The first member needs no comma.
+    out.remove(start);
+    out.push(b'}');
+}
+
 /// Appends `,"action":…,"redactions":…,"flags":…,"injection_score":…`.
 pub(crate) fn write_members(filter: &FilterRecord, out: &mut Vec<u8>) {
     out.extend_from_slice(b",\"action\":");

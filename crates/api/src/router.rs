@@ -127,7 +127,7 @@ impl Api {
         let outcome = AssertUnwindSafe(routed).catch_unwind().await.unwrap_or_else(|_| {
             // The panic has logged its place; the id stays out, for the request may be one that must
             // leave no trace.
-            Err(ApiError::Chat(ChatError::Internal))
+            Err(ApiError::Chat(ChatError::Internal, None))
         });
         let mut response = outcome.unwrap_or_else(|error| {
             let (status, _, code) = error.wire();

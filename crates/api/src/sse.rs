@@ -4,7 +4,8 @@
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use sluice_core::event::{AnswerHead, StreamEvent};
+use sluice_core::event::{AnswerHead, Delta, StreamEvent};
+use sluice_core::filtering::FilterRecord;
 use sluice_gateway::answer::{AnswerStream, Piece};
 
 use crate::error::ApiError;
@@ -20,6 +21,8 @@ pub(crate) struct Labels {
     pub(crate) model: String,
     /// Whether the caller wants the usage.
     pub(crate) include_usage: bool,
+    /// How many answers were asked for.
+    pub(crate) choices: u32,
 }
 
 /// The body of a streamed answer.
@@ -28,12 +31,24 @@ pub struct SseBody {
     labels: Labels,
     chunks: Option<ChunkWriter>,
     pieces: Vec<Piece>,
+    /// Choices whose finish reason was told.
+    finished: Vec<u32>,
+    /// What the filter did, as an event told it.
+    told: Option<FilterRecord>,
     over: bool,
 }
 
 impl SseBody {
     pub(crate) fn new(stream: AnswerStream, labels: Labels) -> Self {
-        Self { stream, labels, chunks: None, pieces: Vec::new(), over: false }
+        Self {
+            stream,
+            labels,
+            chunks: None,
+            pieces: Vec::new(),
+            finished: Vec::new(),
+            told: None,
+            over: false,
+        }
     }
 
     /// The next bytes; `None` at the end. All events that have come are one write.
@@ -62,32 +77,54 @@ impl SseBody {
                 self.chunks = Some(self.labels.writer(head));
             }
             Piece::Event(StreamEvent::Delta(delta)) => {
-                let labels = &self.labels;
-                let chunks =
-                    self.chunks.get_or_insert_with(|| labels.writer(&AnswerHead::default()));
-                let is_last = delta.finish_reason.is_some() && !labels.include_usage;
-                let filter = is_last.then(|| self.stream.filter_news()).flatten();
-                chunks.write_delta(delta, filter.as_ref(), out);
+                let is_last = self.is_last(delta);
+                let news = is_last.then(|| self.news()).flatten();
+                self.chunks().write_delta(delta, news.as_ref(), out);
             }
             Piece::Event(StreamEvent::Usage(_) | StreamEvent::End) => {}
             Piece::KeepAlive => out.extend_from_slice(b": keep-alive\n\n"),
             Piece::Finished(receipt) => {
                 if self.labels.include_usage {
-                    let labels = &self.labels;
-                    let chunks =
-                        self.chunks.get_or_insert_with(|| labels.writer(&AnswerHead::default()));
-                    chunks.write_usage(receipt, out);
+                    self.chunks().write_usage(receipt, out);
+                } else if let Some(news) = self.news() {
+                    // No finish reason came, or something was noticed after the last one. A step
+                    // without text, since clients look into every chunk's first choice.
+                    self.chunks().write_delta(&Delta::default(), Some(&news), out);
                 }
                 out.extend_from_slice(b"data: [DONE]\n\n");
                 self.over = true;
             }
             Piece::Failed(error) => {
+                let news = self.news();
                 out.extend_from_slice(b"data: ");
-                ApiError::Chat(error.clone()).write_json(out);
+                ApiError::Chat(error.clone(), None).write_json(news.as_ref(), out);
                 out.extend_from_slice(b"\n\n");
                 self.over = true;
             }
         }
+    }
+
+    fn chunks(&mut self) -> &mut ChunkWriter {
+        let labels = &self.labels;
+        self.chunks.get_or_insert_with(|| labels.writer(&AnswerHead::default()))
+    }
+
+    /// Whether a step is the last of all that were asked for, and no chunk with the usage follows.
+    fn is_last(&mut self, delta: &Delta) -> bool {
+        if delta.finish_reason.is_none() || self.labels.include_usage {
+            return false;
+        }
+        if !self.finished.contains(&delta.choice) {
+            self.finished.push(delta.choice);
+        }
+        self.finished.len() >= self.labels.choices as usize
+    }
+
+    /// What the filter did, where neither the headers nor an earlier event has told it.
+    fn news(&mut self) -> Option<FilterRecord> {
+        let news = self.stream.filter_news().filter(|news| self.told.as_ref() != Some(news))?;
+        self.told = Some(news.clone());
+        Some(news)
     }
 }
 

@@ -12,6 +12,7 @@ use sluice_core::event::Delta;
 use sluice_core::filtering::FilterRecord;
 use sluice_core::ids::{ModelId, ProviderId};
 use sluice_core::json::JsonText;
+use sluice_core::level::SecurityLevel;
 use sluice_core::money::PicoUsd;
 use sluice_core::outcome::Outcome;
 use sluice_core::policy::EffectivePolicy;
@@ -251,7 +252,18 @@ impl Running {
         }
     }
 
-    fn finish(self, outcome: Outcome) -> Option<Receipt> {
+    /// The strictest level promises that a failure of the filter is in the audit trail, also where
+    /// nothing else would leave an entry.
+    fn audit_failure(&mut self) {
+        let policy = &self.admitted.policy;
+        if policy.level == SecurityLevel::Maximum && self.filter.has_failed() {
+            let at = self.admitted.context.arrived_at;
+            self.audit_id.get_or_insert_with(|| fresh_id("aud_", at));
+        }
+    }
+
+    fn finish(mut self, outcome: Outcome) -> Option<Receipt> {
+        self.audit_failure();
         let accounting = self.accounting.clone();
         let now = accounting.clock.now();
         let (usage, usage_source) = self.settle_usage(outcome);

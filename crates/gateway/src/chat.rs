@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout};
 use crate::accounting::{Admitted, Meter, Receipt};
 use crate::answer::{AnswerStream, Opened, Opening};
 use crate::dispatch::{Dispatch, Failure};
-use crate::error::ChatError;
+use crate::error::{ChatError, Unanswered};
 use crate::filtering::{self, Passed};
 use crate::gateway::Gateway;
 use crate::plan::{self, Candidate};
@@ -48,9 +48,12 @@ impl Gateway {
         principal: Arc<Principal>,
         chat: ChatRequest,
         context: RequestContext,
-    ) -> Result<Answer, ChatError> {
+    ) -> Result<Answer, Box<Unanswered>> {
         let journey = self.admit(principal, chat, context).await?;
-        if journey.chat.stream { journey.stream().await } else { journey.whole().await }
+        let filter = journey.way_back.record();
+        let answered =
+            if journey.chat.stream { journey.stream().await } else { journey.whole().await };
+        answered.map_err(|error| Box::new(Unanswered { error, filter: Some(filter) }))
     }
 
     /// Everything that is decided before a provider is asked.
@@ -59,7 +62,7 @@ impl Gateway {
         principal: Arc<Principal>,
         chat: ChatRequest,
         context: RequestContext,
-    ) -> Result<Journey, ChatError> {
+    ) -> Result<Journey, Unanswered> {
         let snapshot = self.snapshot_for_long();
         let model = policy::resolve(&snapshot.catalog, &chat.model)?;
         policy::may_use(&principal, &model)?;
@@ -95,9 +98,10 @@ impl Gateway {
         let passed = match filtering::filter(filter, chat, &principal.account.id, policy).await {
             Ok(passed) => passed,
             Err(stopped) => {
-                meter.filtered(stopped.record);
+                meter.filtered(stopped.record.clone());
                 meter.finish(Outcome::Blocked);
-                return Err(stopped.error);
+                let filter = Some(stopped.record);
+                return Err(Unanswered { error: stopped.error, filter });
             }
         };
         let Passed { chat, way_back } = passed;

@@ -8,6 +8,27 @@ use sluice_core::region::Region;
 
 use crate::limits::LimitExceeded;
 
+/// A request that gets no answer: why, and what the filter did with it before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unanswered {
+    /// Why.
+    pub error: ChatError,
+    /// What the filter did; `None` where the request did not come so far.
+    pub filter: Option<FilterRecord>,
+}
+
+impl<E: Into<ChatError>> From<E> for Unanswered {
+    fn from(error: E) -> Self {
+        Self { error: error.into(), filter: None }
+    }
+}
+
+impl From<LimitExceeded> for ChatError {
+    fn from(exceeded: LimitExceeded) -> Self {
+        Self::Limited(Box::new(exceeded))
+    }
+}
+
 /// Why a request gets no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChatError {
@@ -57,7 +78,7 @@ pub enum ChatError {
     },
     /// A limit stands in the way.
     #[error(transparent)]
-    Limited(#[from] LimitExceeded),
+    Limited(Box<LimitExceeded>),
     /// The provider refused the request, and any other would too.
     #[error("the provider refused the request: {message}")]
     Rejected {
@@ -75,8 +96,6 @@ pub enum ChatError {
     Blocked {
         /// Where and why, without content.
         reason: String,
-        /// What the filter did.
-        filter: Box<FilterRecord>,
     },
     /// The provider's filter refused the content.
     #[error("the provider's content filter refused the request: {message}")]

@@ -35,12 +35,11 @@ impl Stopped {
         tracing::error!("the security filter failed; the request was refused");
         let record = FilterRecord {
             action: FilterAction::Block,
-            flags: vec![Flag::FilterFailed.as_str().to_owned()],
+            flags: vec![FilterRecord::FAILED.to_owned()],
             ..FilterRecord::default()
         };
         let reason = "the security filter failed on the request; send it again".to_owned();
-        let error = ChatError::Blocked { reason, filter: Box::new(record.clone()) };
-        Box::new(Self { error, record })
+        Box::new(Self { error: ChatError::Blocked { reason }, record })
     }
 }
 
@@ -113,8 +112,7 @@ fn stop(refused: &Refused, policy: &EffectivePolicy) -> Box<Stopped> {
         "the security filter refuses the request at level `{level}`: {}; {advice}",
         refused.refusal
     );
-    let error = ChatError::Blocked { reason, filter: Box::new(record.clone()) };
-    Box::new(Stopped { error, record })
+    Box::new(Stopped { error: ChatError::Blocked { reason }, record })
 }
 
 fn record(report: &Report) -> FilterRecord {
@@ -126,5 +124,57 @@ fn record(report: &Report) -> FilterRecord {
         redactions: report.redactions.iter().map(count).collect(),
         flags: report.flags.iter().map(|flag| flag.as_str().to_owned()).collect(),
         injection_permille: (report.injection_score.clamp(0.0, 1.0) * 1000.0).round() as u16,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sluice_core::json::RawJson;
+    use sluice_core::level::SecurityLevel;
+    use sluice_core::outcome::Outcome;
+    use sluice_storage::{AuditEntry, JournalEntry};
+
+    use super::*;
+    use crate::testing::{House, TIMEOUTS, chat};
+
+    /// The audit entry of a request that could not be read anew when it had been filtered.
+    async fn audited(level: SecurityLevel, audit: bool, zero: bool) -> Option<AuditEntry> {
+        let house = House::new(TIMEOUTS);
+        let mut chat = chat("Ask j.doe@busy-mill.org");
+        chat.source.members[1].value =
+            RawJson::parse(r#"[{"role":"user","content":"Ask j.doe@busy-mill.org"}]"#).unwrap();
+        chat.options.security_level = Some(level);
+        (chat.options.audit_enabled, chat.options.zero_retention) = (audit, zero);
+        let refused = house.ask(chat).await;
+        assert!(matches!(refused, Err(ChatError::Blocked { .. })));
+        assert_eq!(house.calls(), (0, 0));
+        let mut audits: Vec<_> = house.entries();
+        audits.retain(|entry| matches!(entry, JournalEntry::Audit(_)));
+        match audits.pop() {
+            Some(JournalEntry::Audit(entry)) => Some(*entry),
+            _ => None,
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_strictest_level_writes_every_failure_of_the_filter_into_the_audit_trail() {
+        for level in SecurityLevel::ALL {
+            let entry = audited(level, false, false).await.unwrap();
+            assert_eq!((entry.outcome, entry.filter.has_failed()), (Outcome::Blocked, true));
+            assert!(entry.request_id.is_some());
+            let entry = audited(level, false, true).await;
+            assert_eq!(entry.is_some(), level == SecurityLevel::Maximum);
+        }
+        // Nothing but the failure: as little as every other entry under zero retention.
+        for audit in [false, true] {
+            let entry = audited(SecurityLevel::Maximum, audit, true).await.unwrap();
+            assert_eq!(entry.clone().for_zero_retention(), entry);
+            let expected = FilterRecord {
+                action: FilterAction::Block,
+                flags: vec![Flag::FilterFailed.as_str().to_owned()],
+                ..FilterRecord::default()
+            };
+            assert_eq!(entry.filter, expected);
+        }
     }
 }

@@ -185,7 +185,8 @@ impl House {
     }
 
     pub(crate) async fn ask(&self, chat: ChatRequest) -> Result<Answer, ChatError> {
-        self.gateway.chat(self.principal.clone(), chat, context()).await
+        let answered = self.gateway.chat(self.principal.clone(), chat, context()).await;
+        answered.map_err(|unanswered| unanswered.error)
     }
 
     /// Everything that was written down.

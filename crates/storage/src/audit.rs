@@ -80,14 +80,15 @@ pub struct AuditEntry {
 
 impl AuditEntry {
     /// The entry as zero-retention mode allows it: no request id, address or application, and
-    /// nothing that was derived from content (what was found, token counts, cost).
+    /// nothing that was derived from content (what was found, token counts, cost). That the filter
+    /// itself failed is no content.
     #[must_use]
     pub fn for_zero_retention(self) -> Self {
         Self {
             request_id: None,
             remote_addr: None,
             app: None,
-            filter: FilterRecord::default(),
+            filter: self.filter.failure_only(),
             usage: None,
             cost: None,
             zero_retention: true,

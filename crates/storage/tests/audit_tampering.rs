@@ -5,6 +5,7 @@
 mod common;
 
 use common::audit;
+use sluice_core::filtering::FilterRecord;
 use sluice_storage::{Ingester, Journal, JournalEntry, MasterKey, Store};
 use sqlx::SqlitePool;
 
@@ -122,4 +123,12 @@ fn zero_retention_leaves_who_when_and_which_model() {
         "zero_retention",
     ];
     assert_eq!(left, expected);
+
+    // A failure of the filter tells nothing of what was filtered.
+    let mut failed = audit(1);
+    failed.filter.flags = vec!["prompt_injection".to_owned(), FilterRecord::FAILED.to_owned()];
+    failed.filter.redactions = [("email".to_owned(), 1)].into();
+    let left = failed.for_zero_retention().filter;
+    assert_eq!(left.flags, [FilterRecord::FAILED]);
+    assert!(left.redactions.is_empty());
 }

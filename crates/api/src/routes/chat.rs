@@ -27,7 +27,7 @@ pub(crate) async fn create<B: Body + Unpin>(
 ) -> Result<Response<ResponseBody>, ApiError> {
     let body = input::json(request, api.settings().request_body_limit_mib).await?;
     let chat = wire::chat::parse(body)?;
-    let include_usage = chat.include_usage;
+    let (include_usage, choices) = (chat.include_usage, chat.n);
     let request_id = context.id.to_string();
     let created = context.arrived_at.seconds();
     match api.gateway().chat(principal, chat, context).await? {
@@ -43,7 +43,7 @@ pub(crate) async fn create<B: Body + Unpin>(
         Answer::Stream(stream) => {
             let model = stream.model().to_string();
             let filter = stream.filter_so_far().clone();
-            let labels = Labels { request_id, created, model, include_usage };
+            let labels = Labels { request_id, created, model, include_usage, choices };
             let body = SseBody::new(*stream, labels);
             let mut response = Response::new(ResponseBody::Events(Box::new(body)));
             let headers = response.headers_mut();

@@ -161,8 +161,8 @@ impl ChunkWriter {
         Self { prefix, include_usage, begun: Vec::new() }
     }
 
-    /// Writes one step of one answer. `filter` is what the filter did since the headers were sent:
-    /// the last step tells it, where no chunk with the usage follows.
+    /// Writes one step of one answer. `filter` is what the filter did, where that is more than the
+    /// headers told: the last step tells it, where no chunk with the usage follows.
     pub(crate) fn write_delta(
         &mut self,
         delta: &Delta,
@@ -220,11 +220,7 @@ impl ChunkWriter {
             out.extend_from_slice(b",\"usage\":null");
         }
         if let Some(filter) = filter {
-            out.extend_from_slice(b",\"security\":{");
-            let start = out.len();
-            filtered::write_members(filter, out);
-            out.remove(start);
-            out.push(b'}');
+            filtered::write_security(filter, out);
         }
         out.extend_from_slice(b"}\n\n");
     }

@@ -10,7 +10,7 @@ use sluice_core::json::{JsonText, Member};
 use sluice_core::level::SecurityLevel;
 use sluice_core::region::Region;
 use sluice_core::scan_object;
-use sluice_core::source::{Dialect, Source};
+use sluice_core::source::{CHAT_MEMBERS, Dialect, OWN_MEMBERS, Source};
 
 use super::fields::{
     boolean, integer, missing, number, out_of_bounds, raw, text, word, wrong_type,
@@ -19,37 +19,6 @@ use super::messages::{breakpoint, message};
 use super::problem::diagnose;
 use super::top::{Top, WireTool};
 use crate::error::ApiError;
-
-/// Members that the vocabulary has a name for; all others ride along.
-const KNOWN: [&str; 27] = [
-    "model",
-    "messages",
-    "tools",
-    "tool_choice",
-    "parallel_tool_calls",
-    "response_format",
-    "max_tokens",
-    "max_completion_tokens",
-    "temperature",
-    "top_p",
-    "frequency_penalty",
-    "presence_penalty",
-    "stop",
-    "seed",
-    "n",
-    "logprobs",
-    "top_logprobs",
-    "reasoning_effort",
-    "reasoning",
-    "user",
-    "metadata",
-    "stream",
-    "stream_options",
-    "security_level",
-    "region",
-    "audit_enabled",
-    "zero_retention",
-];
 
 const EFFORTS: &str = "one of \"none\", \"minimal\", \"low\", \"medium\", \"high\", \"xhigh\"";
 
@@ -129,11 +98,16 @@ fn chat(top: &Top<'_>, body: &ByteString, source: Source) -> Result<ChatRequest,
         extra: source
             .members
             .iter()
-            .filter(|member| !KNOWN.contains(&&*member.name))
+            .filter(|member| !is_known(&member.name))
             .map(|member| Member { name: member.name.clone(), value: member.value.clone() })
             .collect(),
         source,
     })
+}
+
+/// Whether the vocabulary has a name for a member.
+fn is_known(name: &str) -> bool {
+    CHAT_MEMBERS.contains(&name) || OWN_MEMBERS.contains(&name)
 }
 
 fn model(top: &Top<'_>, body: &ByteString) -> Result<ByteString, ApiError> {
