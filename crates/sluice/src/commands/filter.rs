@@ -2,6 +2,7 @@
 //!
 //! Nothing is sent anywhere, and no value is printed: kinds, rules and places are.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
@@ -10,10 +11,10 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use sluice_api::wire::chat::parse;
 use sluice_core::level::SecurityLevel;
-use sluice_core::source::SourceMember;
+use sluice_core::source::{Source, SourceMember};
 use sluice_security::flag::Flag;
 use sluice_security::kind::Kind;
-use sluice_security::request::{Filter, Report, Subject, places};
+use sluice_security::request::{Filter, Found, Report, Subject, places};
 use sluice_storage::MasterKey;
 
 use super::Exit;
@@ -131,40 +132,65 @@ fn judge(name: Option<String>, text: String, filter: &Filter, subject: &Subject<
     let judged = if text.trim_start().starts_with('{')
         && let Ok(chat) = parse(Bytes::from(text.clone()))
     {
-        filter.request(&chat.source, subject).map(|filtered| {
-            let places = places(&chat.source, &filtered.found);
-            let lines = places.into_iter().zip(filtered.found).map(|(place, found)| Line {
-                place,
-                kind: found.kind,
-                rule: found.rule,
-                placeholder: found.placeholder,
-            });
-            let seen = filtered.members.map_or(text, |members| body(&members));
-            (lines.collect(), filtered.report, seen)
-        })
+        match filter.request(&chat.source, subject) {
+            Ok(filtered) => {
+                let seen = filtered.members.map_or(text, |members| body(&members));
+                Ok((lines(&chat.source, filtered.found), filtered.report, seen))
+            }
+            Err(refused) => {
+                let reason = refused.to_string();
+                Err((lines(&chat.source, refused.found), *refused.report, reason))
+            }
+        }
     } else {
-        filter.text(&text, subject).map(|filtered| {
-            let lines = filtered.found.into_iter().map(|found| Line {
-                place: line_and_column(&text, found.range.start),
-                kind: found.kind,
-                rule: found.rule,
-                placeholder: found.placeholder,
-            });
-            (lines.collect(), filtered.report, filtered.text)
-        })
+        match filter.text(&text, subject) {
+            Ok(filtered) => {
+                let lines = filtered.found.into_iter().map(|found| Line {
+                    place: line_and_column(&text, found.range.start),
+                    kind: found.kind,
+                    rule: found.rule,
+                    placeholder: found.placeholder,
+                });
+                Ok((lines.collect(), filtered.report, filtered.text))
+            }
+            Err(refused) => {
+                let reason = refused.to_string();
+                Err((Vec::new(), *refused.report, reason))
+            }
+        }
     };
     match judged {
         Ok((found, report, seen)) => {
             Judged { name, found, report, refused: None, seen: Some(seen) }
         }
-        Err(refused) => Judged {
-            name,
-            found: Vec::new(),
-            refused: Some(refused.to_string()),
-            report: *refused.report,
-            seen: None,
-        },
+        Err((found, mut report, reason)) => {
+            report.redactions = counts(&found);
+            Judged { name, found, report, refused: Some(reason), seen: None }
+        }
     }
+}
+
+/// What was found in a request.
+fn lines(source: &Source, found: Vec<Found>) -> Vec<Line> {
+    let places = places(source, &found);
+    let lines = places.into_iter().zip(found).map(|(place, found)| Line {
+        place,
+        kind: found.kind,
+        rule: found.rule,
+        placeholder: found.placeholder,
+    });
+    lines.collect()
+}
+
+/// How many different values of each kind there are.
+fn counts(found: &[Line]) -> Vec<(Kind, usize)> {
+    let values: BTreeSet<(Kind, &str)> =
+        found.iter().map(|line| (line.kind, line.placeholder.as_str())).collect();
+    let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
+    for (kind, _) in values {
+        *counts.entry(kind).or_default() += 1;
+    }
+    counts.into_iter().collect()
 }
 
 fn line_and_column(text: &str, at: usize) -> String {
@@ -247,8 +273,12 @@ mod tests {
     const EMAIL: &str = "ada@halvorsen.no";
 
     fn filter(input: &str, json: bool) -> (Exit, String) {
+        filter_at(input, None, json)
+    }
+
+    fn filter_at(input: &str, level: Option<SecurityLevel>, json: bool) -> (Exit, String) {
         let settings = Settings::discover(&FixedEnvironment::default()).unwrap();
-        let args = FilterArgs { files: Vec::new(), config: None, level: None, json, quiet: false };
+        let args = FilterArgs { files: Vec::new(), config: None, level, json, quiet: false };
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let exit = run(&args, &settings, &mut input.as_bytes(), &mut out, &mut err).unwrap();
         assert!(err.is_empty());
@@ -281,6 +311,32 @@ mod tests {
         assert_eq!(lines[1]["redactions"], json!({ "email": 1 }));
         let seen: Value = serde_json::from_str(lines[1]["text"].as_str().unwrap()).unwrap();
         assert_eq!(seen["messages"][0], body["messages"][0]);
+        assert!(!out.contains(EMAIL));
+    }
+
+    #[test]
+    fn a_request_that_is_refused_says_why_and_what_is_in_it() {
+        let image = json!({"type": "image_url", "image_url": {"url": "https://x.dev/a.png"}});
+        let text = json!({"type": "text", "text": format!("{EMAIL}, again {EMAIL}")});
+        let body = json!({"model": "m", "messages": [{"role": "user", "content": [text, image]}]});
+        let maximum = Some(SecurityLevel::Maximum);
+        let (exit, out) = filter_at(&body.to_string(), maximum, false);
+        assert_eq!(exit, Exit::Failed);
+        let lines: Vec<&str> = out.lines().collect();
+        assert!(lines[0].starts_with("messages[0].content[0].text: email ("), "{out}");
+        assert_eq!(lines[1], lines[0]);
+        assert!(lines[2].starts_with("noticed: unreadable_content"), "{out}");
+        let reason = "refused at level maximum: messages[0].content[1] cannot be read";
+        assert!(lines[3].starts_with(reason), "{out}");
+        assert_eq!(lines.len(), 4);
+        let (exit, out) = filter_at(&body.to_string(), maximum, true);
+        assert_eq!(exit, Exit::Failed);
+        let lines: Vec<Value> =
+            out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!((&lines[0]["kind"], lines.len()), (&json!("email"), 3));
+        assert_eq!(lines[2]["redactions"], json!({ "email": 1 }));
+        assert_eq!((&lines[2]["action"], &lines[2]["text"]), (&json!("block"), &Value::Null));
+        assert!(lines[2]["refused"].as_str().unwrap().contains("messages[0].content[1]"));
         assert!(!out.contains(EMAIL));
     }
 }
