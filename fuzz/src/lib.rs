@@ -1,5 +1,7 @@
 //! What the fuzz targets share: cutting bytes, and holding a decoder to its contract.
 
+pub mod filter;
+
 use bytes::Bytes;
 use sluice_providers::adapter::Adapter;
 use sluice_providers::framing::sse::{Frame, FrameError, SseDecoder};

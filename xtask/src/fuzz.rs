@@ -70,7 +70,8 @@ fn corpus(target: &str) -> anyhow::Result<PathBuf> {
 /// From nothing, the fuzzer would spend its minute on finding out what JSON is.
 fn seeds(target: &str) -> Vec<PathBuf> {
     let dialects = match target {
-        "sse" | "chat_request" | "redact" => vec!["openai", "anthropic", "gemini"],
+        "sse" | "chat_request" | "redact" | "base64" | "percent" | "data_url" | "lookalike"
+        | "nested_json" => vec!["openai", "anthropic", "gemini"],
         _ => target.strip_suffix("_stream").into_iter().collect(),
     };
     let adapters = root().join("crates/providers/src/adapters");
