@@ -15,6 +15,7 @@
 //! | attempt | one call of a provider for a request | `sluice-gateway` |
 //! | outcome | how a request ended | [`outcome::Outcome`] |
 //! | filter record | what the filter did with a request, without content | [`filtering::FilterRecord`] |
+//! | route record | which model a router chose, and why | [`routing::RouteRecord`] |
 //! | level | how strictly a request is filtered | [`level::SecurityLevel`] |
 //! | region | where a request may be processed | [`region::Region`] |
 //! | retention | what may be written down about a request | [`policy::Retention`] |
@@ -32,6 +33,7 @@ pub mod money;
 pub mod outcome;
 pub mod policy;
 pub mod region;
+pub mod routing;
 pub mod secret;
 pub mod source;
 pub mod usage;
