@@ -15,33 +15,61 @@ use sluice_core::level::SecurityLevel;
 use sluice_core::money::Price;
 use sluice_core::region::Region;
 
+use crate::quality::Quality;
+use crate::router::Router;
+use crate::speed::Pace;
+
 /// All models that a deployment of Sluice serves.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     models: Vec<Arc<Model>>,
     index: HashMap<ModelId, usize>,
+    routers: HashMap<ModelId, Arc<Router>>,
 }
 
 impl Catalog {
     /// A catalogue of `models`, in this order; of two with one id the later one is kept.
     pub fn new(models: impl IntoIterator<Item = Model>) -> Self {
-        let mut catalog = Self::default();
+        Self::default().with_models(models)
+    }
+
+    /// This catalogue and `models` after it; of two with one id the later one is kept.
+    #[must_use]
+    pub fn with_models(mut self, models: impl IntoIterator<Item = Model>) -> Self {
         for model in models {
             let id = model.id.clone();
-            match catalog.index.get(&id) {
-                Some(&at) => catalog.models[at] = Arc::new(model),
+            match self.index.get(&id) {
+                Some(&at) => self.models[at] = Arc::new(model),
                 None => {
-                    catalog.index.insert(id, catalog.models.len());
-                    catalog.models.push(Arc::new(model));
+                    self.index.insert(id, self.models.len());
+                    self.models.push(Arc::new(model));
                 }
             }
         }
-        catalog
+        self
     }
 
     /// The model with this identifier.
     pub fn get(&self, id: &str) -> Option<&Arc<Model>> {
         self.index.get(id).map(|&at| &self.models[at])
+    }
+
+    /// This catalogue with `routers`, each of which has an entry among the models too.
+    #[must_use]
+    pub fn with_routers(mut self, routers: impl IntoIterator<Item = Router>) -> Self {
+        self.routers =
+            routers.into_iter().map(|router| (router.id.clone(), Arc::new(router))).collect();
+        self
+    }
+
+    /// The router with this identifier.
+    pub fn router(&self, id: &str) -> Option<&Arc<Router>> {
+        self.routers.get(id)
+    }
+
+    /// All routers, in the order of their entries among the models.
+    pub fn routers(&self) -> impl Iterator<Item = &Arc<Router>> {
+        self.models.iter().filter_map(|model| self.routers.get(&model.id))
     }
 
     /// All models, in order.
@@ -78,7 +106,12 @@ pub struct Model {
     /// The model that this identifier stands for (`svc/enterprise-coder-v1` and the like): requests
     /// are answered by it, and [`Model::minimum_level`] of both holds.
     pub alias_of: Option<ModelId>,
-    /// Where it runs, in order of preference; at least one, except for an alias, which has none.
+    /// How well it does, where somebody said so.
+    pub quality: Option<Quality>,
+    /// How fast it is before anybody has measured it, where somebody said so.
+    pub pace: Option<Pace>,
+    /// Where it runs, in order of preference; at least one, except for an alias and a router,
+    /// which have none.
     pub deployments: Vec<Deployment>,
 }
 
