@@ -1,34 +1,51 @@
-//! Trains Sluice's small models and judges its filter, on labelled data in a folder.
+//! Trains Sluice's small models and judges its filter and its routers, on
+//! labelled data in a folder.
 //!
 //! Deterministic: the same data and the same code give the same bytes. The models' artefacts and
-//! the records of what they were trained on lie in `crates/security/models/`.
+//! the records of what they were trained on lie in
+//! `crates/security/models/` and `crates/routing/models/`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "these commands talk to a person")]
 
+mod chance;
 mod data;
 mod eval;
 mod injection;
 mod names;
+mod routing;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand, ValueEnum};
+use eval::routing_replay::{self, Artefact};
 
 #[derive(Parser)]
 #[command(name = "sluice-training", about = "Trains and judges Sluice's small models")]
 struct Command {
     #[command(subcommand)]
     task: Task,
-    /// The folder with the labelled data.
-    #[arg(long, global = true, default_value = data::USUAL_FOLDER)]
-    data: PathBuf,
+    /// The folder with the labelled data; by default the one of the subject.
+    #[arg(long, global = true)]
+    data: Option<PathBuf>,
+}
+
+impl Command {
+    fn folder(&self, usual: &str) -> PathBuf {
+        self.data.clone().unwrap_or_else(|| PathBuf::from(usual))
+    }
 }
 
 #[derive(Subcommand)]
 enum Task {
     /// Judge the filter on the labelled data, as Markdown tables.
     EvalSecurity(eval::Arguments),
+    /// Judge routing on the labelled data, as Markdown tables.
+    EvalRouting {
+        /// Write the model cards' figures anew, instead of comparing them.
+        #[arg(long)]
+        write: bool,
+    },
     /// Trains a model, or all of them, and writes the artefact with the record of its data.
     Train {
         /// Which model.
@@ -48,6 +65,8 @@ enum Model {
     Injection,
     /// People, addresses, places, organisations.
     Names,
+    /// Task type and complexity.
+    Routing,
 }
 
 fn main() -> ExitCode {
@@ -62,13 +81,22 @@ fn main() -> ExitCode {
 
 fn run(command: &Command) -> Result<()> {
     match &command.task {
-        Task::EvalSecurity(arguments) => eval::run(arguments, &command.data)?,
+        Task::EvalSecurity(arguments) => eval::run(arguments, &command.folder(data::USUAL_FOLDER))?,
+        Task::EvalRouting { write } => {
+            let folder = command.folder(routing::USUAL_FOLDER);
+            eval::routing::run(&folder)?;
+            let artefact = if *write { Artefact::Write } else { Artefact::Check };
+            routing_replay::replay(&folder, artefact)?;
+        }
         Task::Train { model, check, verbose } => {
             if model.is_none_or(|model| model == Model::Injection) {
-                injection::train(&command.data, *check)?;
+                injection::train(&command.folder(data::USUAL_FOLDER), *check)?;
             }
             if model.is_none_or(|model| model == Model::Names) {
-                names::train(&command.data, *check, *verbose)?;
+                names::train(&command.folder(data::USUAL_FOLDER), *check, *verbose)?;
+            }
+            if model.is_none_or(|model| model == Model::Routing) {
+                routing::train(&command.folder(routing::USUAL_FOLDER), *check)?;
             }
         }
     }

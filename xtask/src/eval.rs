@@ -1,9 +1,9 @@
-//! `cargo xtask eval`: how well the filter does on labelled data.
+//! `cargo xtask eval`: how well the filter and the routers do on labelled data.
 //!
-//! The judging itself is `sluice-training eval-security`; this builds it optimised and runs it, so
-//! that these commands need none of the gateway's crates.
+//! The judging itself is `sluice-training eval-…`; this builds it optimised and runs it, so that
+//! these commands need none of the gateway's crates.
 
-use crate::train::{Training, data_folder};
+use crate::train::{ROUTING_DATA, SECURITY_DATA, Training, data_folder};
 
 /// What to judge.
 #[derive(clap::Args)]
@@ -16,6 +16,8 @@ pub(crate) struct Arguments {
 enum Subject {
     /// Recall, precision, harmless files altered, attacks recognised, restoration: as Markdown.
     Security(SecurityArguments),
+    /// Task types, complexity, calibration, accuracy and cost of what routers choose: as Markdown.
+    Routing(RoutingArguments),
 }
 
 #[derive(clap::Args)]
@@ -28,10 +30,27 @@ struct SecurityArguments {
     further: Vec<String>,
 }
 
+#[derive(clap::Args)]
+struct RoutingArguments {
+    /// The folder with the labelled data [default: ../shared/data/routing].
+    #[arg(long)]
+    data: Option<std::path::PathBuf>,
+    /// Further arguments, such as `--write`.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    further: Vec<String>,
+}
+
 /// Prints the evaluation.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let Subject::Security(security) = &arguments.subject;
-    let data = data_folder(security.data.as_deref())?;
-    let mut command = Training::build()?.command("eval-security", &data);
-    crate::shell::run(command.args(&security.further))
+    let (task, data, usual, further) = match &arguments.subject {
+        Subject::Security(security) => {
+            ("eval-security", &security.data, SECURITY_DATA, &security.further)
+        }
+        Subject::Routing(routing) => {
+            ("eval-routing", &routing.data, ROUTING_DATA, &routing.further)
+        }
+    };
+    let data = data_folder(data.as_deref(), usual)?;
+    let mut command = Training::build()?.command(task, &data);
+    crate::shell::run(command.args(further))
 }

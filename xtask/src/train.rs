@@ -1,4 +1,4 @@
-//! `cargo xtask train`: trains the filter's small models anew.
+//! `cargo xtask train`: trains the filter's and the routers' small models anew.
 //!
 //! Training is `sluice-training train`; this builds it optimised and runs it. The same data and the
 //! same code give the same bytes, which `--check` holds the committed models to.
@@ -10,16 +10,20 @@ use anyhow::ensure;
 
 use crate::shell::{self, cargo, program, root, target_folder};
 
-/// Where labelled data lies unless somebody says otherwise, from the repository's root.
-const USUAL_FOLDER: &str = "../shared/data/security";
+/// Where labelled data for the filter lies unless somebody says otherwise, from the repository's
+/// root.
+pub(crate) const SECURITY_DATA: &str = "../shared/data/security";
+/// The same for the routers.
+pub(crate) const ROUTING_DATA: &str = "../shared/data/routing";
 
 /// What to train.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Which model; all where none is named.
     model: Option<Model>,
-    /// The folder with the labelled data [default: ../shared/data/security].
-    #[arg(long)]
+    /// The folder with the labelled data [default: ../shared/data/security, and for `routing`
+    /// ../shared/data/routing].
+    #[arg(long, requires = "model")]
     data: Option<PathBuf>,
     /// Write nothing; fail where the committed model is not what training gives.
     #[arg(long)]
@@ -32,38 +36,62 @@ enum Model {
     Names,
     /// Attacks on the model.
     Injection,
+    /// Task type and complexity of requests.
+    Routing,
 }
 
 impl Model {
+    const ALL: [Self; 3] = [Self::Names, Self::Injection, Self::Routing];
+
+    /// Where its data lies, usually.
+    fn usual_folder(self) -> &'static str {
+        match self {
+            Self::Names | Self::Injection => SECURITY_DATA,
+            Self::Routing => ROUTING_DATA,
+        }
+    }
+
     fn as_str(self) -> &'static str {
         match self {
             Self::Names => "names",
             Self::Injection => "injection",
+            Self::Routing => "routing",
         }
     }
 }
 
 /// Trains and writes the models, or checks those that are there.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let data = data_folder(arguments.data.as_deref())?;
-    if !data.is_dir() {
-        ensure!(arguments.check, "there is no data to train with in {}", data.display());
-        println!("skipped: there is no data in {}", data.display());
-        return Ok(());
+    let mut training = None;
+    for model in Model::ALL {
+        if arguments.model.is_some_and(|wanted| wanted != model) {
+            continue;
+        }
+        let data = data_folder(arguments.data.as_deref(), model.usual_folder())?;
+        if !data.is_dir() {
+            ensure!(arguments.check, "there is no data to train with in {}", data.display());
+            println!("{}: skipped, as there is no data in {}", model.as_str(), data.display());
+            continue;
+        }
+        if training.is_none() {
+            training = Some(Training::build()?);
+        }
+        let Some(training) = &training else { continue };
+        let mut command = training.command("train", &data);
+        command.arg(model.as_str());
+        if arguments.check {
+            command.arg("--check");
+        }
+        shell::run(&mut command)?;
     }
-    let mut command = Training::build()?.command("train", &data);
-    command.args(arguments.model.map(Model::as_str));
-    if arguments.check {
-        command.arg("--check");
-    }
-    shell::run(&mut command)
+    Ok(())
 }
 
-/// The folder that `wanted` names, seen from where the command was given; the usual one without.
-pub(crate) fn data_folder(wanted: Option<&Path>) -> anyhow::Result<PathBuf> {
+/// The folder that `wanted` names, seen from where the command was given; `usual` without.
+pub(crate) fn data_folder(wanted: Option<&Path>, usual: &str) -> anyhow::Result<PathBuf> {
     Ok(match wanted {
         Some(folder) => std::path::absolute(folder)?,
-        None => root().join(USUAL_FOLDER),
+        None => root().join(usual),
     })
 }
 

@@ -40,8 +40,8 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ),
     ("sluice-testkit", &["sluice-core"]),
     // What builds, checks and measures the product is no part of it.
-    ("sluice-bench", &["sluice-core", "sluice-security"]),
-    ("sluice-training", &["sluice-core", "sluice-security"]),
+    ("sluice-bench", &["sluice-core", "sluice-routing", "sluice-security"]),
+    ("sluice-training", &["sluice-core", "sluice-routing", "sluice-security"]),
     ("xtask", &[]),
 ];
 

@@ -14,6 +14,8 @@ mod personal;
 mod probes;
 mod report;
 mod restoration;
+pub(crate) mod routing;
+pub(crate) mod routing_replay;
 mod rows;
 mod score;
 mod secrets;
@@ -28,6 +30,10 @@ use sluice_security::scan::{Scanner, ScannerSettings};
 
 use crate::data::DataFile;
 use report::Report;
+
+/// Where labelled data for routing lies unless somebody says otherwise, from the repository's root.
+#[cfg(test)]
+pub(crate) const ROUTING_FOLDER: &str = "../shared/data/routing";
 
 /// What to judge and what to print.
 #[derive(clap::Args)]

@@ -15,7 +15,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use sluice_security::injection::Origin;
 
-use super::chance::Chance;
+use crate::chance::Chance;
 use crate::data::Provenance;
 
 /// A text with what is known of it.

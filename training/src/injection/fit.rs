@@ -10,7 +10,7 @@ use std::ops::Range;
 use sluice_security::injection::features::{BUCKETS, length_feature};
 use sluice_security::injection::windows;
 
-use super::chance::Chance;
+use crate::chance::Chance;
 
 /// A text as the model sees it.
 pub(crate) struct Bag {

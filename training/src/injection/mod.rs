@@ -1,6 +1,5 @@
 //! Trains the model that tells attacks on the model, and judges it on sources that it has not seen.
 
-mod chance;
 mod corpus;
 mod fit;
 mod judge;

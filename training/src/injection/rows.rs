@@ -8,8 +8,8 @@ use anyhow::Result;
 use serde::Deserialize;
 use sluice_security::injection::Origin;
 
-use super::chance::Chance;
 use super::corpus::{Corpus, Example, embed};
+use crate::chance::Chance;
 use crate::data::{self, Provenance};
 
 /// A row of `injection_dev.jsonl`.
