@@ -191,6 +191,13 @@ impl Store {
 pub struct KeyHasher(Hmac<Sha256>);
 
 impl KeyHasher {
+    /// A secret number of this data folder, by what it is for.
+    pub fn derived(&self, purpose: &str) -> u64 {
+        // No service key begins like this.
+        let KeyHash(hash) = self.hash(&format!("purpose {purpose}"));
+        hash.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+    }
+
     /// The hash of a service key's text.
     pub fn hash(&self, service_key: &str) -> KeyHash {
         let mut mac = self.0.clone();

@@ -8,6 +8,7 @@ use sluice_core::level::SecurityLevel;
 use sluice_core::money::PicoUsd;
 use sluice_core::outcome::Outcome;
 use sluice_core::region::Region;
+use sluice_core::routing::RouteRecord;
 use sluice_core::usage::{Usage, UsageSource};
 use sqlx::query_builder::Separated;
 use sqlx::sqlite::SqliteRow;
@@ -18,7 +19,7 @@ use crate::open::Store;
 use crate::row::{Columns, to_db, to_db_opt};
 
 /// What one request was, used and cost. Nothing in it is content.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UsageRecord {
     /// The request, and the record's identity. Ids that begin with the time make adding a record
     /// three times as cheap, since the index then grows at its end.
@@ -78,6 +79,9 @@ pub struct UsageRecord {
     /// What the filter did.
     #[serde(default, skip_serializing_if = "FilterRecord::is_quiet")]
     pub filter: FilterRecord,
+    /// What a router decided; `None` where a model was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route: Option<RouteRecord>,
 }
 
 /// Optional amounts of money as whole pico-dollars, exactly.
@@ -288,7 +292,7 @@ async fn insert(
          app_title, model_asked, model, provider, region, level, stream, uncached_input, \
          cache_read, cache_write, output, reasoning, usage_source, cost, price_version, \
          time_to_first_token_ms, duration_ms, outcome, attempts, audit_id, simulated, \
-         filter_action, filter_record) ",
+         filter_action, filter_record, route_record) ",
     );
     query.push_values(records, |row, record| bind(row, record));
     query.push(" ON CONFLICT (request_id) DO NOTHING");
@@ -327,6 +331,7 @@ fn bind(mut row: Separated<'_, Sqlite, &'static str>, record: &UsageRecord) {
     row.push_bind(record.simulated);
     row.push_bind(record.filter.action.as_str());
     row.push_bind(filter_to_db(&record.filter));
+    row.push_bind(record.route.as_ref().and_then(|route| serde_json::to_string(route).ok()));
 }
 
 fn read(row: &SqliteRow) -> Result<UsageRecord, StorageError> {
@@ -356,6 +361,7 @@ fn read(row: &SqliteRow) -> Result<UsageRecord, StorageError> {
         audit_id: row.plain("audit_id")?,
         simulated: row.plain("simulated")?,
         filter: read_filter(&row)?,
+        route: read_route(&row)?,
     })
 }
 
@@ -371,6 +377,13 @@ fn read_filter(row: &Columns<'_>) -> Result<FilterRecord, StorageError> {
     };
     serde_json::from_str(&text)
         .map_err(|_| StorageError::Unreadable { column: "filter_record", value: text })
+}
+
+fn read_route(row: &Columns<'_>) -> Result<Option<RouteRecord>, StorageError> {
+    let Some(text) = row.plain::<Option<String>>("route_record")? else { return Ok(None) };
+    serde_json::from_str(&text)
+        .map(Some)
+        .map_err(|_| StorageError::Unreadable { column: "route_record", value: text })
 }
 
 /// The five classes of tokens, which records and sums keep in columns of the same names.

@@ -21,7 +21,7 @@ pub(crate) use segments::{Segment, list};
 pub use writer::Journal;
 
 /// One line of the journal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum JournalEntry {
     /// A request was answered.

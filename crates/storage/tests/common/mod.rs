@@ -9,6 +9,7 @@ use sluice_core::level::SecurityLevel;
 use sluice_core::money::PicoUsd;
 use sluice_core::outcome::Outcome;
 use sluice_core::region::Region;
+use sluice_core::routing::{RouteCandidate, RouteRecord};
 use sluice_core::usage::{Usage, UsageSource};
 use sluice_storage::{
     AccountRecord, AuditEntry, JournalEntry, KeyRecord, MasterKey, UsageRecord, UsageSum,
@@ -88,6 +89,25 @@ pub(crate) fn usage(id: u64) -> UsageRecord {
             flags: vec!["prompt_injection".to_owned()],
             injection_permille: 431,
         },
+        route: Some(RouteRecord {
+            router: "svc/auto".into(),
+            policy: "balanced".to_owned(),
+            task_type: "debug".to_owned(),
+            certainty: 0.75,
+            complexity: 0.5,
+            agent_step: true,
+            reason: "best".to_owned(),
+            candidates: vec![RouteCandidate {
+                model: "m".into(),
+                provider: Some("p".into()),
+                utility: 0.5,
+                quality: 0.625,
+                cost_usd: None,
+                first_token_ms: 800.0,
+                seconds: 2.5,
+                excluded: Some("vision".to_owned()),
+            }],
+        }),
     }
 }
 
