@@ -9,6 +9,7 @@ mod error;
 mod filtered;
 mod input;
 mod rate;
+mod routed;
 pub mod router;
 mod routes;
 mod sse;

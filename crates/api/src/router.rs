@@ -23,6 +23,8 @@ use crate::{rate, routes};
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const SVC_API_KEY: HeaderName = HeaderName::from_static("svc-api-key");
 const TITLE: HeaderName = HeaderName::from_static("x-title");
+/// The caller's own name for a conversation, whose requests then stay with one model.
+const SESSION: HeaderName = HeaderName::from_static("svc-session-id");
 const REFERER: HeaderName = http::header::REFERER;
 /// The documented header has the name of the URL's own, spelled out.
 const HTTP_REFERER: HeaderName = HeaderName::from_static("http-referer");
@@ -122,6 +124,7 @@ impl Api {
             remote,
             app_url: shortened(text(headers, &HTTP_REFERER).or(text(headers, &REFERER))),
             app_title: shortened(text(headers, &TITLE)),
+            session: shortened(text(headers, &SESSION)),
         };
         let routed = self.route(request, principal.clone(), context);
         let outcome = AssertUnwindSafe(routed).catch_unwind().await.unwrap_or_else(|_| {

@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use sluice_core::event::{AnswerHead, Delta, StreamEvent};
 use sluice_core::filtering::FilterRecord;
+use sluice_core::ids::ModelId;
 use sluice_gateway::answer::{AnswerStream, Piece};
 
 use crate::error::ApiError;
@@ -17,8 +18,6 @@ pub(crate) struct Labels {
     pub(crate) request_id: String,
     /// Unix time in seconds.
     pub(crate) created: u64,
-    /// The model that answers.
-    pub(crate) model: String,
     /// Whether the caller wants the usage.
     pub(crate) include_usage: bool,
     /// How many answers were asked for.
@@ -74,7 +73,7 @@ impl SseBody {
     fn write(&mut self, piece: &Piece, out: &mut Vec<u8>) {
         match piece {
             Piece::Event(StreamEvent::Start(head)) => {
-                self.chunks = Some(self.labels.writer(head));
+                self.chunks = Some(self.labels.writer(head, self.stream.model()));
             }
             Piece::Event(StreamEvent::Delta(delta)) => {
                 let is_last = self.is_last(delta);
@@ -105,8 +104,8 @@ impl SseBody {
     }
 
     fn chunks(&mut self) -> &mut ChunkWriter {
-        let labels = &self.labels;
-        self.chunks.get_or_insert_with(|| labels.writer(&AnswerHead::default()))
+        let (labels, model) = (&self.labels, self.stream.model());
+        self.chunks.get_or_insert_with(|| labels.writer(&AnswerHead::default(), model))
     }
 
     /// Whether a step is the last of all that were asked for, and no chunk with the usage follows.
@@ -129,8 +128,10 @@ impl SseBody {
 }
 
 impl Labels {
-    fn writer(&self, head: &AnswerHead) -> ChunkWriter {
+    /// What writes the chunks of an answer by `model`, which is known before its first piece is.
+    fn writer(&self, head: &AnswerHead, model: Option<&ModelId>) -> ChunkWriter {
         let id = completion_id(&head.id, &self.request_id);
-        ChunkWriter::new(head, &self.model, (&id, self.created), self.include_usage)
+        let model = model.map_or("", ModelId::as_str);
+        ChunkWriter::new(head, model, (&id, self.created), self.include_usage)
     }
 }

@@ -17,6 +17,7 @@ use sluice_core::money::PicoUsd;
 use sluice_core::outcome::Outcome;
 use sluice_core::policy::EffectivePolicy;
 use sluice_core::region::Region;
+use sluice_core::routing::RouteRecord;
 use sluice_core::usage::{Usage, UsageSource};
 use sluice_storage::{AuditEntry, HOUR_SECONDS, Journal, JournalEntry, UsageRecord, UsageSum};
 
@@ -54,6 +55,8 @@ pub struct Receipt {
     pub audit_id: String,
     /// What the filter did with the request and its answer.
     pub filter: FilterRecord,
+    /// What a router decided; `None` where a model was asked.
+    pub route: Option<RouteRecord>,
 }
 
 /// What is known of a request when it is admitted.
@@ -92,6 +95,7 @@ struct Running {
     text: String,
     text_bytes: usize,
     filter: FilterRecord,
+    route: Option<RouteRecord>,
 }
 
 struct Served {
@@ -116,6 +120,7 @@ impl Meter {
             text: String::new(),
             text_bytes: 0,
             filter: FilterRecord::default(),
+            route: None,
         })))
     }
 
@@ -170,6 +175,34 @@ impl Meter {
                 running.note_text(&call.arguments);
             }
         }
+    }
+
+    /// Which deployment a router chose, and why.
+    pub fn routed(&mut self, route: RouteRecord) {
+        if let Some(running) = &mut self.0 {
+            running.route = Some(route);
+        }
+    }
+
+    /// Tokens of the prompt, estimated.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate of some thousand tokens")]
+    pub(crate) fn prompt_tokens(&self) -> f64 {
+        self.0.as_ref().map_or(0.0, |running| running.admitted.estimate.prompt_tokens as f64)
+    }
+
+    /// Tokens that were generated so far: the provider's count, else a rough one.
+    pub(crate) fn output_tokens(&self) -> u64 {
+        const BYTES_A_TOKEN: u64 = 4;
+        let Some(running) = &self.0 else { return 0 };
+        match &running.usage {
+            Some(usage) if usage.completion_tokens() > 0 => usage.completion_tokens(),
+            _ => running.text_bytes as u64 / BYTES_A_TOKEN,
+        }
+    }
+
+    /// What a router decided, if one was asked.
+    pub(crate) fn route(&self) -> Option<&RouteRecord> {
+        self.0.as_ref()?.route.as_ref()
     }
 
     /// What the filter has done so far. A later record replaces an earlier one.
@@ -283,6 +316,8 @@ impl Running {
             duration,
             time_to_first_token: self.time_to_first_token,
             filter: &self.filter,
+            // What it asks for is made from content.
+            route: self.route.as_ref().filter(|_| !self.admitted.policy.retention.is_zero()),
         });
         accounting.metrics.in_flight.dec();
         let facts = Facts { outcome, usage, usage_source, cost, duration };
@@ -295,6 +330,7 @@ impl Running {
             region: candidate.region,
             audit_id: self.audit_id.clone().unwrap_or_default(),
             filter: self.filter.clone(),
+            route: self.route.clone(),
         });
         self.admitted.permit.settle(usage.total_tokens(), now);
         receipt
@@ -360,6 +396,7 @@ impl Running {
             audit_id: self.audit_id.clone(),
             simulated: model.is_some_and(|model| model.simulated),
             filter: self.filter.clone(),
+            route: self.route.clone(),
         }
     }
 

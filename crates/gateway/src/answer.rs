@@ -9,10 +9,12 @@ use std::time::Duration;
 use sluice_core::event::{Delta, StreamEvent};
 use sluice_core::filtering::FilterRecord;
 use sluice_core::ids::ModelId;
+use sluice_core::routing::RouteRecord;
 use sluice_providers::error::{ProviderError, ProviderErrorKind};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::accounting::{Meter, Receipt};
+use crate::call::TimedCall;
 use crate::dispatch::{Failure, OpenStream, failure, read_error};
 use crate::error::ChatError;
 use crate::plan::Candidate;
@@ -36,6 +38,7 @@ pub enum Piece {
 pub(crate) struct Opened {
     pub(crate) stream: OpenStream,
     pub(crate) candidate: Candidate,
+    pub(crate) call: TimedCall,
     pub(crate) meter: Meter,
     pub(crate) way_back: WayBack,
 }
@@ -51,7 +54,9 @@ enum State {
 
 /// A streamed answer. Dropping it cancels the provider's call and bills what was generated.
 pub struct AnswerStream {
-    model: ModelId,
+    /// The model that answers, as soon as one does.
+    model: Option<ModelId>,
+    route: Option<RouteRecord>,
     state: State,
     timeouts: Timeouts,
     /// When the whole request has to be over.
@@ -70,30 +75,35 @@ pub struct AnswerStream {
 
 impl AnswerStream {
     pub(crate) fn opened(
-        model: ModelId,
         opened: Opened,
+        route: Option<RouteRecord>,
         timeouts: Timeouts,
         deadline: Instant,
     ) -> Self {
         let filter = opened.way_back.record();
-        Self::new(model, State::Open(Box::new(opened)), timeouts, deadline, false, filter)
+        Self::new(State::Open(Box::new(opened)), route, timeouts, deadline, false, filter)
     }
 
     /// The provider has said nothing for the length of a keep-alive: the caller hears a comment
     /// first and the answer later.
     pub(crate) fn opening(
-        model: ModelId,
         opening: Opening,
+        route: Option<RouteRecord>,
         timeouts: Timeouts,
         deadline: Instant,
         filter: FilterRecord,
     ) -> Self {
-        Self::new(model, State::Opening(opening), timeouts, deadline, true, filter)
+        Self::new(State::Opening(opening), route, timeouts, deadline, true, filter)
     }
 
-    /// The model that answers.
-    pub fn model(&self) -> &ModelId {
-        &self.model
+    /// The model that answers; `None` until one does.
+    pub fn model(&self) -> Option<&ModelId> {
+        self.model.as_ref()
+    }
+
+    /// What a router decided; `None` where a model was asked.
+    pub fn route(&self) -> Option<&RouteRecord> {
+        self.route.as_ref()
     }
 
     /// What the filter did with the request: all that is known before the answer.
@@ -112,8 +122,8 @@ impl AnswerStream {
     }
 
     fn new(
-        model: ModelId,
         state: State,
+        route: Option<RouteRecord>,
         timeouts: Timeouts,
         deadline: Instant,
         overdue: bool,
@@ -121,8 +131,13 @@ impl AnswerStream {
     ) -> Self {
         let now = Instant::now();
         let told = if overdue { now.checked_sub(timeouts.keep_alive).unwrap_or(now) } else { now };
+        let model = match &state {
+            State::Open(opened) => Some(opened.candidate.model.id.clone()),
+            State::Opening(_) | State::Over => None,
+        };
         Self {
             model,
+            route,
             state,
             timeouts,
             deadline,
@@ -147,6 +162,7 @@ impl AnswerStream {
                 State::Opening(opening) => match opening.as_mut().poll(cx) {
                     Poll::Ready(Ok(opened)) => {
                         self.heard = Instant::now();
+                        self.model = Some(opened.candidate.model.id.clone());
                         self.state = State::Open(Box::new(opened));
                     }
                     Poll::Ready(Err(error)) => {
@@ -220,6 +236,7 @@ impl AnswerStream {
         if complete {
             if let State::Open(mut opened) = std::mem::replace(&mut self.state, State::Over) {
                 self.close(&mut opened, pieces);
+                opened.call.answered(opened.meter.output_tokens());
                 if let Some(receipt) = opened.meter.finish(opened.way_back.outcome()) {
                     pieces.push(Piece::Finished(Box::new(receipt)));
                 }
@@ -258,6 +275,11 @@ impl AnswerStream {
             self.close(&mut opened, pieces);
             let now = opened.meter.now();
             opened.candidate.provider.health.failed(error.kind, error.retry_after, now);
+            if error.kind.is_the_providers() {
+                opened.call.failed();
+            } else {
+                opened.call.forget();
+            }
             let Failure { error, outcome, .. } = failure(&opened.candidate, error);
             opened.meter.finish(outcome);
             let error = error.requoted(|text| opened.way_back.quote(text));

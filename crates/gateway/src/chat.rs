@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use sluice_core::answer::ChatAnswer;
 use sluice_core::chat::ChatRequest;
-use sluice_core::ids::ModelId;
 use sluice_core::outcome::Outcome;
 use tokio::time::{Instant, timeout};
 
 use crate::accounting::{Admitted, Meter, Receipt};
 use crate::answer::{AnswerStream, Opened, Opening};
-use crate::dispatch::{Dispatch, Failure};
+use crate::dispatch::{Answered, Dispatch, Failure};
 use crate::error::{ChatError, Unanswered};
 use crate::filtering::{self, Passed};
 use crate::gateway::Gateway;
@@ -18,6 +17,7 @@ use crate::plan::{self, Candidate};
 use crate::policy;
 use crate::principal::Principal;
 use crate::request::RequestContext;
+use crate::route::{Asked, OpenTurn};
 use crate::snapshot::Timeouts;
 use crate::way_back::WayBack;
 
@@ -33,7 +33,7 @@ pub enum Answer {
 struct Journey {
     gateway: Arc<Gateway>,
     chat: ChatRequest,
-    model: ModelId,
+    turn: Option<OpenTurn>,
     candidates: Vec<Candidate>,
     timeouts: Timeouts,
     deadline: Instant,
@@ -67,18 +67,29 @@ impl Gateway {
         let model = policy::resolve(&snapshot.catalog, &chat.model)?;
         policy::may_use(&principal, &model)?;
         let policy = policy::effective(&principal, &chat, &model, &snapshot.rules)?;
-        let max_tokens = policy::max_tokens(&principal, &chat, &model.answering)?;
-        let candidates = plan::candidates(
-            &snapshot,
-            &principal,
-            &chat,
-            &model.answering,
-            &policy,
-            max_tokens,
-            context.arrived_at,
-        )?;
         let ratio = self.calibration.ratio(&model.answering.id);
         let estimate = ratio.estimate(&chat);
+        let (candidates, route, turn) = match snapshot.catalog.router(model.answering.id.as_str()) {
+            Some(router) => {
+                let asked = Asked {
+                    snapshot: &snapshot,
+                    conversations: &self.conversations,
+                    principal: &principal,
+                    chat: &chat,
+                    policy,
+                    context: &context,
+                    prompt_tokens: estimate.prompt_tokens,
+                };
+                let routed = asked.route(router)?;
+                (routed.candidates, Some(routed.record), routed.turn)
+            }
+            None => {
+                let max_tokens = policy::max_tokens(&principal, &chat, &model.answering)?;
+                let now = context.arrived_at;
+                let asked = (&*principal, &chat, &policy);
+                (plan::candidates(&snapshot, asked, &model.answering, max_tokens, now)?, None, None)
+            }
+        };
         // Half a minute past the last timeout nobody can be at work on the request any more.
         let lapses = context.arrived_at.plus(snapshot.timeouts.total + LEASE_MARGIN);
         let permit = principal.subjects.admit(estimate.reserve, context.arrived_at, lapses)?;
@@ -94,6 +105,9 @@ impl Gateway {
             stream: chat.stream,
         };
         let mut meter = Meter::new(self.accounting.clone(), admitted);
+        if let Some(route) = route {
+            meter.routed(route);
+        }
         let filter = snapshot.filter.clone();
         let passed = match filtering::filter(filter, chat, &principal.account.id, policy).await {
             Ok(passed) => passed,
@@ -111,11 +125,20 @@ impl Gateway {
             meter,
             way_back,
             chat,
-            model: model.answering.id.clone(),
+            turn,
             candidates,
             timeouts: snapshot.timeouts,
             deadline,
         })
+    }
+}
+
+impl Gateway {
+    /// Somebody has answered: the conversation stays there from now on.
+    fn answered(&self, turn: Option<&OpenTurn>, candidate: &Candidate) {
+        if let Some(turn) = turn {
+            self.conversations.answered(turn, candidate, self.now());
+        }
     }
 }
 
@@ -132,7 +155,9 @@ impl Journey {
             deadline: self.deadline,
         };
         match dispatch.whole(&mut self.meter).await {
-            Ok(mut answer) => {
+            Ok(Answered { candidate, mut answer, call }) => {
+                drop(call);
+                self.gateway.answered(self.turn.as_ref(), candidate);
                 // What the model generated is metered, whatever the filter makes of it.
                 self.meter.note_whole(&answer);
                 self.way_back.whole(&mut answer);
@@ -147,14 +172,13 @@ impl Journey {
 
     async fn stream(self) -> Result<Answer, ChatError> {
         let (timeouts, deadline) = (self.timeouts, self.deadline);
-        // All candidates serve one model; which of them answers changes nothing for the caller.
-        let model = self.model.clone();
+        let route = self.meter.route().cloned();
         let filter = self.way_back.record();
         let mut opening: Opening = Box::pin(self.open());
         // As long as no comment has to be sent, an error can still be an HTTP status.
         let stream = match timeout(timeouts.keep_alive, &mut opening).await {
-            Ok(opened) => AnswerStream::opened(model, opened?, timeouts, deadline),
-            Err(_) => AnswerStream::opening(model, opening, timeouts, deadline, filter),
+            Ok(opened) => AnswerStream::opened(opened?, route, timeouts, deadline),
+            Err(_) => AnswerStream::opening(opening, route, timeouts, deadline, filter),
         };
         Ok(Answer::Stream(Box::new(stream)))
     }
@@ -168,9 +192,11 @@ impl Journey {
             deadline: self.deadline,
         };
         match dispatch.stream(&mut self.meter).await {
-            Ok((candidate, stream)) => {
+            Ok(Answered { candidate, answer, call }) => {
+                self.gateway.answered(self.turn.as_ref(), candidate);
                 let candidate = candidate.clone();
-                Ok(Opened { stream, candidate, meter: self.meter, way_back: self.way_back })
+                let (meter, way_back) = (self.meter, self.way_back);
+                Ok(Opened { stream: answer, candidate, call, meter, way_back })
             }
             Err(failure) => Err(end(self.meter, failure, &self.way_back)),
         }

@@ -19,6 +19,7 @@ use sluice_providers::upstream::{TransportError, UpstreamBody};
 use tokio::time::{Instant, timeout_at};
 
 use crate::accounting::{Accounting, Meter};
+use crate::call::TimedCall;
 use crate::error::ChatError;
 use crate::plan::Candidate;
 use crate::snapshot::Timeouts;
@@ -46,6 +47,13 @@ pub(crate) struct Failure {
     pub(crate) unsent: bool,
 }
 
+/// Whoever answered, and with what.
+pub(crate) struct Answered<'a, T> {
+    pub(crate) candidate: &'a Candidate,
+    pub(crate) answer: T,
+    pub(crate) call: TimedCall,
+}
+
 /// A stream whose first content has come (or that is already over).
 pub(crate) struct OpenStream {
     pub(crate) events: EventStream,
@@ -55,8 +63,11 @@ pub(crate) struct OpenStream {
 
 impl Dispatch<'_> {
     /// A whole answer from the first candidate that gives one.
-    pub(crate) async fn whole(&self, meter: &mut Meter) -> Result<ChatAnswer, Failure> {
-        let (_, answer) = self
+    pub(crate) async fn whole(
+        &self,
+        meter: &mut Meter,
+    ) -> Result<Answered<'_, ChatAnswer>, Failure> {
+        let mut answered = self
             .first_to_answer(meter, async |candidate, response| {
                 let body = call::read_whole(response.into_body(), call::LONGEST_ANSWER).await?;
                 candidate.target.endpoint.adapter.decode(body).map_err(|error| match error {
@@ -65,40 +76,48 @@ impl Dispatch<'_> {
                 })
             })
             .await?;
-        Ok(answer)
+        let tokens = match &answered.answer.usage {
+            Some(usage) => usage.completion_tokens(),
+            None => rough_tokens(&answered.answer),
+        };
+        answered.call.answered(tokens);
+        Ok(answered)
     }
 
     /// A stream from the first candidate whose first content comes.
     pub(crate) async fn stream(
         &self,
         meter: &mut Meter,
-    ) -> Result<(&Candidate, OpenStream), Failure> {
-        self.first_to_answer(meter, async |candidate, response| {
-            let mut events = EventStream::open(response, &*candidate.target.endpoint.adapter)?;
-            let mut first = Vec::new();
-            while !first.iter().any(has_content) {
-                if !poll_fn(|cx| events.poll_events(cx, &mut first)).await? {
-                    break;
+    ) -> Result<Answered<'_, OpenStream>, Failure> {
+        let mut answered = self
+            .first_to_answer(meter, async |candidate, response| {
+                let mut events = EventStream::open(response, &*candidate.target.endpoint.adapter)?;
+                let mut first = Vec::new();
+                while !first.iter().any(has_content) {
+                    if !poll_fn(|cx| events.poll_events(cx, &mut first)).await? {
+                        break;
+                    }
                 }
-            }
-            if first.iter().any(has_content) {
-                Ok(OpenStream { events, first })
-            } else {
-                let problem = "the stream ended before it said anything".to_owned();
-                Err(TransportError::Lost(problem).into())
-            }
-        })
-        .await
+                if first.iter().any(has_content) {
+                    Ok(OpenStream { events, first })
+                } else {
+                    let problem = "the stream ended before it said anything".to_owned();
+                    Err(TransportError::Lost(problem).into())
+                }
+            })
+            .await?;
+        answered.call.first_token();
+        Ok(answered)
     }
 
     async fn first_to_answer<T>(
         &self,
         meter: &mut Meter,
         read: impl AsyncFn(&Candidate, Response<UpstreamBody>) -> Result<T, ReadError>,
-    ) -> Result<(&Candidate, T), Failure> {
+    ) -> Result<Answered<'_, T>, Failure> {
         let mut unsupported = None;
         let mut failed = None;
-        for candidate in self.candidates {
+        for (i, candidate) in self.candidates.iter().enumerate() {
             let request =
                 match candidate.target.endpoint.adapter.encode(self.chat, &candidate.target) {
                     Ok(request) => request,
@@ -107,6 +126,10 @@ impl Dispatch<'_> {
                         continue;
                     }
                 };
+            let (tokens, is_another) = (meter.prompt_tokens(), i + 1 < self.candidates.len());
+            let (streamed, clock) = (self.chat.stream, &self.accounting.clock);
+            let begun = TimedCall::begin(candidate, tokens, streamed, is_another, clock);
+            let Some(mut call) = begun else { continue };
             meter.attempt(candidate);
             let attempt = self.attempt(candidate, request, &read);
             let now = || self.accounting.clock.now();
@@ -115,11 +138,16 @@ impl Dispatch<'_> {
                 Ok(answer) => {
                     candidate.provider.health.answered(now());
                     self.accounting.metrics.attempted(provider, "ok");
-                    return Ok((candidate, answer));
+                    return Ok(Answered { candidate, answer, call });
                 }
                 Err(error) => {
                     meter.attempt_failed();
                     candidate.provider.health.failed(error.kind, error.retry_after, now());
+                    if error.kind.is_the_providers() {
+                        call.failed();
+                    } else {
+                        call.forget();
+                    }
                     self.accounting.metrics.attempted(provider, result_label(error.kind));
                     tracing::warn!(
                         provider,
@@ -179,6 +207,16 @@ impl Dispatch<'_> {
             Err(own_error(ProviderErrorKind::Timeout, message.to_owned()))
         })
     }
+}
+
+/// How many tokens an answer has that nobody counted, for its speed.
+fn rough_tokens(answer: &ChatAnswer) -> u64 {
+    const BYTES_A_TOKEN: usize = 4;
+    let texts = answer.choices.iter().flat_map(|choice| {
+        let message = &choice.message;
+        [&message.content, &message.reasoning].into_iter().flatten()
+    });
+    (texts.map(|text| text.size()).sum::<usize>() / BYTES_A_TOKEN) as u64
 }
 
 fn has_content(event: &StreamEvent) -> bool {

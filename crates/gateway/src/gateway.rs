@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use arc_swap::{ArcSwap, Guard};
 use sluice_core::clock::{Clock, UnixMillis};
 use sluice_routing::catalog::Model;
+use sluice_routing::classify;
 use sluice_storage::{AccountRecord, KeyHasher, KeyRecord, WindowCount};
 
 use crate::accounting::Accounting;
@@ -16,6 +17,7 @@ use crate::limits::{LimitExceeded, RateView};
 use crate::metrics::Metrics;
 use crate::policy::{may_use, resolve};
 use crate::principal::{Directory, Ledgers, Principal, Unrecognised};
+use crate::route::Conversations;
 use crate::service_key::ServiceKey;
 use crate::snapshot::Snapshot;
 
@@ -27,6 +29,7 @@ pub struct Gateway {
     hasher: KeyHasher,
     guard: GuessGuard,
     pub(crate) calibration: Calibration,
+    pub(crate) conversations: Conversations,
     pub(crate) accounting: Arc<Accounting>,
     draining: AtomicBool,
     database_is_down: AtomicBool,
@@ -55,6 +58,8 @@ pub struct SignInFailure {
 impl Gateway {
     /// An application that knows nobody yet: see [`Gateway::replace_directory`].
     pub fn new(snapshot: Snapshot, hasher: KeyHasher, accounting: Accounting) -> Self {
+        classify::warm_up();
+        let conversations = Conversations::new(hasher.derived("conversations"));
         Self {
             snapshot: ArcSwap::from_pointee(snapshot),
             directory: ArcSwap::from_pointee(Directory::default()),
@@ -62,6 +67,7 @@ impl Gateway {
             hasher,
             guard: GuessGuard::default(),
             calibration: Calibration::default(),
+            conversations,
             accounting: Arc::new(accounting),
             draining: AtomicBool::new(false),
             database_is_down: AtomicBool::new(false),

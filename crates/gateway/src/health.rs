@@ -55,22 +55,24 @@ impl ProviderHealth {
 
     /// It failed, or refused for a reason of its own.
     pub fn failed(&self, kind: ProviderErrorKind, retry_after: Option<Duration>, now: UnixMillis) {
-        match kind {
-            // The caller's fault says nothing about the provider.
-            ProviderErrorKind::BadRequest
-            | ProviderErrorKind::ContextLength
-            | ProviderErrorKind::ContentBlocked => {}
-            ProviderErrorKind::RateLimited => self.rest(retry_after, now),
-            _ => {
-                self.failures_in_a_row.fetch_add(1, Ordering::Relaxed);
-                self.rest(retry_after, now);
-            }
+        if !kind.is_the_providers() {
+            return;
         }
+        if kind != ProviderErrorKind::RateLimited {
+            self.failures_in_a_row.fetch_add(1, Ordering::Relaxed);
+        }
+        self.rest(retry_after, now);
     }
 
     /// Whether it asked to be left alone and the time is not over.
     pub fn is_resting(&self, now: UnixMillis) -> bool {
-        self.rests_until.load(Ordering::Relaxed) > now.0
+        self.rests_for(now).is_some()
+    }
+
+    /// The seconds, begun ones counted whole, for which it still wants to be left alone.
+    pub fn rests_for(&self, now: UnixMillis) -> Option<u64> {
+        let left = self.rests_until.load(Ordering::Relaxed).saturating_sub(now.0);
+        (left > 0).then(|| left.div_ceil(1000))
     }
 
     /// Its state at `now`.

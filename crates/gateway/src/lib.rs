@@ -1,12 +1,13 @@
 //! The application without HTTP.
 //!
 //! [`chat`] is the story of a request, [`answer`] the way back. Who asks is in [`principal`], what
-//! holds for the request in [`policy`], what it may use in [`limits`], where it can go in [`plan`],
-//! how it gets there in `dispatch`, and what is left of it in [`accounting`].
+//! holds for the request in [`policy`], what it may use in [`limits`], where it can go in [`plan`]
+//! (and `route`, where a router was asked), how it gets there in `dispatch`, and what is left of it in [`accounting`].
 
 pub mod accounting;
 pub mod admin;
 pub mod answer;
+mod call;
 pub mod chat;
 mod dispatch;
 pub mod error;
@@ -21,6 +22,7 @@ pub mod plan;
 pub mod policy;
 pub mod principal;
 pub mod request;
+mod route;
 pub mod service_key;
 pub mod snapshot;
 #[cfg(test)]

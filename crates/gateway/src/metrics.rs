@@ -12,6 +12,7 @@ use prometheus_client::registry::Registry;
 use sluice_core::filtering::FilterRecord;
 use sluice_core::money::PicoUsd;
 use sluice_core::outcome::Outcome;
+use sluice_core::routing::RouteRecord;
 use sluice_core::usage::Usage;
 
 /// All of Sluice's metrics.
@@ -27,6 +28,7 @@ pub struct Metrics {
     filtered: Family<FilterLabels, Counter>,
     redactions: Family<KindLabels, Counter>,
     flags: Family<FlagLabels, Counter>,
+    routed: Family<RouteLabels, Counter>,
     /// Requests that were admitted.
     pub admitted: Counter,
     /// Requests under way.
@@ -79,6 +81,14 @@ struct FlagLabels {
     flag: String,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RouteLabels {
+    router: String,
+    model: String,
+    task_type: String,
+    reason: String,
+}
+
 /// One model's metrics, looked up once a request.
 #[derive(Clone)]
 pub(crate) struct Ended<'a> {
@@ -90,6 +100,7 @@ pub(crate) struct Ended<'a> {
     pub(crate) duration: Duration,
     pub(crate) time_to_first_token: Option<Duration>,
     pub(crate) filter: &'a FilterRecord,
+    pub(crate) route: Option<&'a RouteRecord>,
 }
 
 impl Default for Metrics {
@@ -106,6 +117,7 @@ impl Default for Metrics {
             filtered: Family::default(),
             redactions: Family::default(),
             flags: Family::default(),
+            routed: Family::default(),
             admitted: Counter::default(),
             in_flight: Gauge::default(),
             journal_backlog_bytes: Gauge::default(),
@@ -152,6 +164,11 @@ impl Default for Metrics {
             "security_flags",
             "What the filter noticed in requests and answers",
             metrics.flags.clone(),
+        );
+        registry.register(
+            "routed_requests",
+            "Requests to routers, by the model that was chosen, the task type and the reason",
+            metrics.routed.clone(),
         );
         registry.register(
             "admitted_requests",
@@ -221,6 +238,15 @@ impl Metrics {
         }
         for flag in &ended.filter.flags {
             self.flags.get_or_create(&FlagLabels { flag: flag.clone() }).inc();
+        }
+        if let Some(route) = ended.route {
+            let labels = RouteLabels {
+                router: route.router.to_string(),
+                model: ended.model.to_owned(),
+                task_type: route.task_type.clone(),
+                reason: route.reason.clone(),
+            };
+            self.routed.get_or_create(&labels).inc();
         }
         if let Some(cost) = ended.cost {
             self.cost.get_or_create(&model).inc_by(cost.to_dollars());

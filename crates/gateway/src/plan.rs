@@ -8,6 +8,7 @@ use sluice_core::policy::EffectivePolicy;
 use sluice_core::region::Region;
 use sluice_providers::endpoint::Target;
 use sluice_routing::catalog::Model;
+use sluice_routing::speed::DeploymentSpeed;
 
 use crate::error::ChatError;
 use crate::principal::Principal;
@@ -24,41 +25,56 @@ pub struct Candidate {
     pub region: Option<Region>,
     /// What the adapter encodes for.
     pub target: Target,
+    /// How fast it has been.
+    pub speed: Arc<DeploymentSpeed>,
+}
+
+impl Candidate {
+    /// The deployment at this place of `model`; `None` where its provider is gone.
+    pub(crate) fn new(
+        snapshot: &Snapshot,
+        model: &Arc<Model>,
+        deployment: usize,
+        max_tokens: Option<u32>,
+    ) -> Option<Self> {
+        let speed = snapshot.speeds.of(&model.id).get(deployment)?.clone();
+        let deployment = model.deployments.get(deployment)?;
+        let provider = snapshot.providers.get(&deployment.provider)?.clone();
+        Some(Self {
+            model: model.clone(),
+            region: deployment.region,
+            target: Target {
+                endpoint: provider.endpoint.clone(),
+                upstream_model: deployment.upstream_model.clone(),
+                max_tokens,
+                output_limit: model.output_limit,
+            },
+            provider,
+            speed,
+        })
+    }
 }
 
 /// The deployments of `model` that can answer `chat`, the best first.
 pub fn candidates(
     snapshot: &Snapshot,
-    principal: &Principal,
-    chat: &ChatRequest,
+    (principal, chat, policy): (&Principal, &ChatRequest, &EffectivePolicy),
     model: &Arc<Model>,
-    policy: &EffectivePolicy,
     max_tokens: Option<u32>,
     now: UnixMillis,
 ) -> Result<Vec<Candidate>, ChatError> {
     check_capabilities(chat, model)?;
     let allowed = principal.key.regions.as_deref();
     let mut found = Vec::with_capacity(model.deployments.len());
-    for deployment in &model.deployments {
+    for (i, deployment) in model.deployments.iter().enumerate() {
         let in_region = match policy.region {
             Some(region) => deployment.region == Some(region),
             None => allowed.is_none_or(|allowed| {
                 deployment.region.is_some_and(|region| allowed.contains(&region))
             }),
         };
-        let Some(provider) = snapshot.providers.get(&deployment.provider) else { continue };
         if in_region {
-            found.push(Candidate {
-                model: model.clone(),
-                region: deployment.region,
-                target: Target {
-                    endpoint: provider.endpoint.clone(),
-                    upstream_model: deployment.upstream_model.clone(),
-                    max_tokens,
-                    output_limit: model.output_limit,
-                },
-                provider: provider.clone(),
-            });
+            found.extend(Candidate::new(snapshot, model, i, max_tokens));
         }
     }
     if found.is_empty() {
@@ -124,6 +140,7 @@ mod tests {
     use sluice_routing::catalog::{Capabilities, Catalog};
 
     use super::*;
+    use crate::snapshot::Speeds;
     use crate::testing::{
         NOW, Scripted, TIMEOUTS, chat, deployment, filter, model, principal, provider, rules,
     };
@@ -131,8 +148,10 @@ mod tests {
     fn snapshot() -> Snapshot {
         let upstream = Arc::new(Scripted::default());
         let provider = |id: &str| (id.into(), provider(id, upstream.clone()));
+        let catalog = Catalog::new([Model::clone(&spread())]);
         Snapshot {
-            catalog: Catalog::default(),
+            speeds: Speeds::new(&catalog, None),
+            catalog,
             providers: HashMap::from(["a", "b", "c"].map(provider)),
             rules: rules(),
             timeouts: TIMEOUTS,
@@ -164,7 +183,8 @@ mod tests {
             audit: false,
             retention: Retention::Records,
         };
-        let found = candidates(snapshot, &principal, &chat(""), &spread(), &policy, Some(5), NOW)?;
+        let found =
+            candidates(snapshot, (&principal, &chat(""), &policy), &spread(), Some(5), NOW)?;
         assert!(found.iter().all(|candidate| candidate.target.max_tokens == Some(5)));
         Ok(found.iter().map(|candidate| candidate.target.endpoint.id.to_string()).collect())
     }

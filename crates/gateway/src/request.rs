@@ -21,6 +21,8 @@ pub struct RequestContext {
     pub app_url: Option<String>,
     /// `X-Title`: the calling application's name.
     pub app_title: Option<String>,
+    /// `svc-session-id`: the caller's own name for the conversation.
+    pub session: Option<String>,
 }
 
 /// A new name with `prefix`: 48 bits of time, so that names sort by age, and 80 random bits.

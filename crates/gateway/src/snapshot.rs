@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sluice_core::ids::ProviderId;
+use sluice_core::ids::{ModelId, ProviderId};
 use sluice_core::key::{AccountTier, KeyClass, Suite};
 use sluice_core::level::SecurityLevel;
 use sluice_core::region::Region;
 use sluice_providers::endpoint::Endpoint;
 use sluice_providers::upstream::Upstream;
-use sluice_routing::catalog::Catalog;
+use sluice_routing::catalog::{Catalog, Deployment, Model};
+use sluice_routing::speed::DeploymentSpeed;
 use sluice_security::request::Filter;
 use sluice_storage::{AccountRecord, KeyRecord};
 
@@ -23,12 +24,43 @@ pub struct Snapshot {
     pub catalog: Catalog,
     /// Providers, by name.
     pub providers: HashMap<ProviderId, Provider>,
+    /// How fast the models are at each of their providers.
+    pub speeds: Speeds,
     /// What classes, tiers and keys may do.
     pub rules: Rules,
     /// How long to wait for what.
     pub timeouts: Timeouts,
     /// What must not leave, and what must not come back.
     pub filter: Arc<Filter>,
+}
+
+/// How fast each deployment of each model has been, shared by all requests.
+#[derive(Debug, Default)]
+pub struct Speeds(HashMap<ModelId, Vec<Arc<DeploymentSpeed>>>);
+
+impl Speeds {
+    /// Room for the deployments of `catalog`. What `old` knows of those that it had is kept.
+    pub fn new(catalog: &Catalog, old: Option<&Snapshot>) -> Self {
+        let known = |model: &ModelId, at: &Deployment| {
+            let old = old?;
+            let before = old.catalog.get(model.as_str())?;
+            let same =
+                |d: &Deployment| d.provider == at.provider && d.upstream_model == at.upstream_model;
+            let place = before.deployments.iter().position(same)?;
+            old.speeds.of(model).get(place).cloned()
+        };
+        let of = |model: &Arc<Model>| {
+            let speeds =
+                model.deployments.iter().map(|at| known(&model.id, at).unwrap_or_default());
+            (model.id.clone(), speeds.collect())
+        };
+        Self(catalog.models().iter().map(of).collect())
+    }
+
+    /// The speeds of a model's deployments, in their order.
+    pub fn of(&self, model: &ModelId) -> &[Arc<DeploymentSpeed>] {
+        self.0.get(model).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// A provider, and what sends to it.

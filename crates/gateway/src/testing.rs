@@ -22,6 +22,8 @@ use sluice_providers::adapters::openai::OpenAiChat;
 use sluice_providers::endpoint::{Auth, Endpoint, Quirks};
 use sluice_providers::upstream::{Sending, TransportError, Upstream};
 use sluice_routing::catalog::{Capabilities, Catalog, Deployment, Model};
+use sluice_routing::quality::Quality;
+use sluice_routing::router::{Member, Policy, Router};
 use sluice_security::request::{Filter, FilterSettings};
 use sluice_storage::{AccountRecord, Journal, JournalEntry, KeyRecord, MasterKey, UsageRecord};
 use tokio::time::Instant;
@@ -35,7 +37,7 @@ use crate::limits::{Ledger, LimitSubjects, Limits, OwnFigures};
 use crate::metrics::Metrics;
 use crate::principal::Principal;
 use crate::request::RequestContext;
-use crate::snapshot::{Provider, Rules, Snapshot, Timeouts};
+use crate::snapshot::{Provider, Rules, Snapshot, Speeds, Timeouts};
 
 /// 2026-11-21, 09:30 in UTC.
 pub(crate) const NOW: UnixMillis = UnixMillis(1_795_253_400_000);
@@ -143,6 +145,15 @@ pub(crate) const TIMEOUTS: Timeouts = Timeouts {
 
 impl House {
     pub(crate) fn new(timeouts: Timeouts) -> Self {
+        Self::with(timeouts, None)
+    }
+
+    /// The router's models have room for so many tokens.
+    pub(crate) fn with_windows(tokens: u32) -> Self {
+        Self::with(TIMEOUTS, Some(tokens))
+    }
+
+    fn with(timeouts: Timeouts, window: Option<u32>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let (first, second) = (Arc::new(Scripted::default()), Arc::new(Scripted::default()));
         let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(NOW));
@@ -150,8 +161,10 @@ impl House {
         let accounting = Accounting { journal, clock, metrics: Arc::new(Metrics::default()) };
         let hasher = MasterKey::load_or_create(dir.path()).unwrap().key_hasher();
         let deployments = vec![deployment("first", None), deployment("second", None)];
+        let catalog = catalog(deployments, window);
         let snapshot = Snapshot {
-            catalog: Catalog::new([Model { deployments, ..model("mock") }]),
+            speeds: Speeds::new(&catalog, None),
+            catalog,
             providers: HashMap::from([
                 ("first".into(), provider("first", first.clone())),
                 ("second".into(), provider("second", second.clone())),
@@ -225,6 +238,23 @@ impl House {
     }
 }
 
+/// `mock` runs where it is told to, `small` at the first provider and `large` at the second, and
+/// `svc/auto` chooses between these two: it likes `large` better.
+fn catalog(deployments: Vec<Deployment>, context_window: Option<u32>) -> Catalog {
+    let of = |id: &str, provider: &str, quality: f64| Model {
+        quality: Some(Quality::even(quality)),
+        context_window,
+        deployments: vec![deployment(provider, Some(Region::UsEast))],
+        ..model(id)
+    };
+    let (small, large) = (of("small", "first", 0.6), of("large", "second", 0.9));
+    let members = [&small, &large].map(|m| Member::new(Arc::new(m.clone()), 1.0)).into();
+    let router = Router::new("svc/auto", Policy::Strongest, members);
+    let entry = router.entry();
+    let mock = Model { deployments, ..model("mock") };
+    Catalog::new([mock, small, large, entry]).with_routers([router])
+}
+
 /// The documented table of levels, without a memory.
 pub(crate) fn filter() -> Arc<Filter> {
     let settings = FilterSettings { cache_bytes: 0, ..FilterSettings::default() };
@@ -240,6 +270,7 @@ pub(crate) fn context() -> RequestContext {
         remote: None,
         app_url: None,
         app_title: None,
+        session: None,
     }
 }
 
@@ -365,6 +396,8 @@ pub(crate) fn model(id: &str) -> Model {
         minimum_level: SecurityLevel::Standard,
         simulated: false,
         alias_of: None,
+        quality: None,
+        pace: None,
         deployments: vec![deployment("first", None)],
     }
 }

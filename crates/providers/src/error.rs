@@ -67,6 +67,11 @@ impl ProviderErrorKind {
     pub fn is_transient(self) -> bool {
         !matches!(self, Self::BadRequest | Self::ContentBlocked)
     }
+
+    /// Whether it says something about the provider: what the caller did wrong does not.
+    pub fn is_the_providers(self) -> bool {
+        !matches!(self, Self::BadRequest | Self::ContextLength | Self::ContentBlocked)
+    }
 }
 
 /// Why a stream could not go on.

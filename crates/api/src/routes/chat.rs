@@ -14,7 +14,7 @@ use crate::error::ApiError;
 use crate::router::Api;
 use crate::sse::{Labels, SseBody};
 use crate::wire::chat::answer::{completion_id, write_whole};
-use crate::{filtered, input, routes, wire};
+use crate::{filtered, input, routed, routes, wire};
 
 /// Tells proxies such as nginx to pass events on as they come.
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
@@ -38,12 +38,13 @@ pub(crate) async fn create<B: Body + Unpin>(
             write_whole(&answer, &receipt, (&id, created), &mut out);
             let mut response = routes::json(out);
             filtered::write_headers(&receipt.filter, response.headers_mut());
+            routed::write_headers(receipt.route.as_ref(), response.headers_mut());
             Ok(response)
         }
         Answer::Stream(stream) => {
-            let model = stream.model().to_string();
             let filter = stream.filter_so_far().clone();
-            let labels = Labels { request_id, created, model, include_usage, choices };
+            let route = stream.route().cloned();
+            let labels = Labels { request_id, created, include_usage, choices };
             let body = SseBody::new(*stream, labels);
             let mut response = Response::new(ResponseBody::Events(Box::new(body)));
             let headers = response.headers_mut();
@@ -51,6 +52,7 @@ pub(crate) async fn create<B: Body + Unpin>(
             headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
             headers.insert(ACCEL_BUFFERING, HeaderValue::from_static("no"));
             filtered::write_headers(&filter, headers);
+            routed::write_headers(route.as_ref(), headers);
             Ok(response)
         }
     }

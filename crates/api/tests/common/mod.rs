@@ -26,7 +26,7 @@ use sluice_gateway::health::ProviderHealth;
 use sluice_gateway::limits::Limits;
 use sluice_gateway::metrics::Metrics;
 use sluice_gateway::service_key::ServiceKey;
-use sluice_gateway::snapshot::{Provider, Rules, Snapshot, TierRules, Timeouts};
+use sluice_gateway::snapshot::{Provider, Rules, Snapshot, Speeds, TierRules, Timeouts};
 use sluice_providers::adapters::openai::OpenAiChat;
 use sluice_providers::endpoint::{Auth, Endpoint, Quirks};
 use sluice_providers::upstream::{Sending, TransportError, Upstream};
@@ -268,6 +268,8 @@ fn model(id: &str) -> Model {
         minimum_level: SecurityLevel::Standard,
         simulated: false,
         alias_of: None,
+        quality: None,
+        pace: None,
         deployments: vec![Deployment {
             provider: "lab".into(),
             upstream_model: id.to_owned(),
@@ -311,6 +313,7 @@ fn snapshot(upstream: &Arc<Scripted>) -> Snapshot {
         health: Arc::new(ProviderHealth::default()),
     };
     Snapshot {
+        speeds: Speeds::new(&catalog, None),
         catalog,
         providers: HashMap::from([("lab".into(), provider)]),
         rules: rules(),

@@ -116,7 +116,8 @@ fn write_receipt(receipt: &Receipt, out: &mut Vec<u8>) {
         Some(cost) => {
             let _ = write!(out, ",\"cost_usd\":{cost},\"cost\":{cost}}}");
         }
-        None => out.extend_from_slice(b",\"cost_usd\":null,\"cost\":null}"),
+        // OpenRouter's clients take a number or nothing.
+        None => out.extend_from_slice(b",\"cost_usd\":null}"),
     }
     let _ = write!(
         out,
