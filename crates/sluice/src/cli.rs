@@ -11,7 +11,7 @@ use sluice_gateway::admin::{Admin, NewKey};
 use sluice_storage::{MasterKey, Store};
 
 use crate::commands::{
-    Exit, accounts, audit, catalog, check, connect, example_config, filter, keys, usage,
+    Exit, accounts, audit, catalog, check, connect, example_config, filter, keys, route, usage,
 };
 use crate::config::{Environment, Problems, ProcessEnvironment, Settings};
 use crate::{probe, serve};
@@ -56,6 +56,8 @@ enum Command {
     Accounts(accounts::AccountsArgs),
     /// Prints what would be redacted in a text or a chat request, and what a model would see of it
     Filter(filter::FilterArgs),
+    /// Says which model a router would choose and why, and replays past choices
+    Route(route::RouteArgs),
     /// Lists what was asked, used and paid
     Usage(usage::UsageArgs),
     /// Lists the audit trail, and checks it
@@ -125,6 +127,11 @@ async fn run(command: Command, out: &mut dyn Write, err: &mut dyn Write) -> io::
             Ok(settings) => filter::run(&args, &settings, &mut io::stdin(), out, err),
             Err(problems) => refuse(&problems, err),
         },
+        // Model servers on this machine are not looked for: their models have no say here, and
+        // nobody should have to wait.
+        Command::Route(args) => {
+            route::run(&args, &ProcessEnvironment::default(), &mut io::stdin(), out, err)
+        }
         Command::Usage(args) => match recorded(args.config.as_deref()) {
             Ok(settings) => usage::run(args, data_dir(&settings), clock.now(), out, err).await,
             Err(problems) => refuse(&problems, err),

@@ -344,6 +344,9 @@ async fn another_provider_of_the_model_steps_in_before_the_first_content() {
         let said = events.rest().await;
         assert_eq!((said.text.as_str(), said.done, said.error), ("Hello", true, None));
         settled(&sluice, &request_id, "completed").await;
+        // A good answer in between: after three failures in a row it would not be asked.
+        first.follow(Script::json(&answers::completion("Hello")));
+        assert_eq!(sluice.chat(sluice.key(), &request(false)).await.status, 200);
     }
 
     // After the first content there is no way back.

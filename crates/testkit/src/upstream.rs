@@ -3,6 +3,7 @@
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -23,6 +24,8 @@ pub enum Step {
     Flood(Bytes, usize),
     /// Waits until the test opens the gate, or the other side hangs up.
     Wait(Gate),
+    /// Says nothing for so long: a provider's own slowness, for those who measure it.
+    Delay(Duration),
     /// Says nothing until the other side hangs up.
     Hang,
     /// Breaks the connection off with a reset.
@@ -225,6 +228,10 @@ async fn follow(stream: &mut TcpStream, step: Step, sent: &mut usize) -> Option<
                 () = gate.passed() => return None,
                 () = hung_up(stream) => return Some(Gone::Away),
             }
+        }
+        Step::Delay(delay) => {
+            tokio::time::sleep(delay).await;
+            return None;
         }
         Step::Hang => {
             hung_up(stream).await;

@@ -11,6 +11,7 @@ use sluice_core::clock::Clock;
 use sluice_core::region::Region;
 use sluice_routing::catalog::litellm::{self, Import};
 use sluice_routing::catalog::{Capabilities, Model};
+use sluice_routing::router::Router;
 
 use super::Exit;
 use crate::config::{CATALOG_FILE, Environment, Settings};
@@ -82,10 +83,12 @@ fn list(
             return Ok(Exit::Usage);
         }
     };
-    let models = settings.catalog.models();
+    let catalog = &settings.catalog;
+    let models = catalog.models();
     if args.json {
         for model in models {
-            writeln!(out, "{}", as_json(model))?;
+            let router = catalog.router(model.id.as_str());
+            writeln!(out, "{}", as_json(model, router.map(|router| &**router)))?;
         }
         return Ok(Exit::Done);
     }
@@ -97,11 +100,19 @@ fn list(
     )?;
     for model in models {
         let context = model.context_window.map_or("?".to_owned(), |tokens| tokens.to_string());
-        let (input, output) = match &model.price {
-            Some(price) => (price.input.to_string(), price.output.to_string()),
-            None => ("?".to_owned(), "?".to_owned()),
+        let router = catalog.router(model.id.as_str());
+        let (input, output) = match (&model.price, router) {
+            (Some(price), _) => (price.input.to_string(), price.output.to_string()),
+            // That of whichever member answers.
+            (None, Some(_)) => ("-".to_owned(), "-".to_owned()),
+            (None, None) => ("?".to_owned(), "?".to_owned()),
         };
         let mut notes = Vec::new();
+        if let Some(router) = router {
+            let (policy, count) = (router.policy.as_str(), router.members.len());
+            let models = if count == 1 { "model" } else { "models" };
+            notes.push(format!("{policy} router over {count} {models}"));
+        }
         if let Some(target) = &model.alias_of {
             notes.push(format!("is {target}"));
         }
@@ -120,10 +131,11 @@ fn list(
         )?;
     }
     writeln!(out, "\nPrices are US dollars per million tokens; ? is unknown.")?;
+    writeln!(out, "A router answers with one of its models, at that model's price.")?;
     Ok(Exit::Done)
 }
 
-fn as_json(model: &Model) -> serde_json::Value {
+fn as_json(model: &Model, router: Option<&Router>) -> serde_json::Value {
     let Capabilities { vision, tools, json_schema, reasoning, prompt_cache } = model.capabilities;
     json!({
         "id": model.id,
@@ -131,6 +143,10 @@ fn as_json(model: &Model) -> serde_json::Value {
         "created": model.created,
         "alias_of": model.alias_of,
         "simulated": model.simulated,
+        "router": router.map(|router| json!({
+            "policy": router.policy.as_str(),
+            "members": router.members.iter().map(|member| &member.model.id).collect::<Vec<_>>(),
+        })),
         "providers": model.deployments.iter().map(|d| json!({
             "provider": d.provider,
             "upstream_model": d.upstream_model,
@@ -299,10 +315,16 @@ mod tests {
         assert_eq!(of("o/gpt-5-mini")["price"]["version"], "LiteLLM's price list 2026-11-21");
         assert_eq!(of("o/gpt-new")["price"], serde_json::Value::Null);
         assert_eq!(of("svc/compliance-assistant")["minimum_security_level"], "maximum");
+        assert_eq!(of("o/gpt-new")["router"], serde_json::Value::Null);
+        let auto = &of("svc/auto")["router"];
+        assert_eq!(auto["policy"], "balanced");
+        assert!(auto["members"].as_array().unwrap().contains(&"o/gpt-new".into()));
 
         let (exit, out, _) = catalog(&["list", "--config", &config]);
         assert_eq!(exit, Exit::Done);
         assert!(out.contains("o/gpt-new") && out.contains("at least level maximum"), "{out}");
+        let auto = out.lines().find(|line| line.starts_with("svc/auto ")).unwrap();
+        assert!(auto.contains(" - ") && auto.contains("balanced router over "), "{auto}");
     }
 
     #[test]

@@ -60,7 +60,10 @@ fn summarise(settings: &Settings, out: &mut dyn Write) -> io::Result<()> {
     }
     let models = settings.catalog.models();
     let aliases = models.iter().filter(|model| model.alias_of.is_some()).count();
-    writeln!(out, "models:    {} and {aliases} second names", models.len() - aliases)?;
+    let routers: Vec<&str> = settings.catalog.routers().map(|router| router.id.as_str()).collect();
+    let count = models.len() - aliases - routers.len();
+    writeln!(out, "models:    {count} and {aliases} second names")?;
+    writeln!(out, "routers:   {} ({})", routers.len(), routers.join(", "))?;
     for warning in &settings.warnings {
         writeln!(out, "warning:   {warning}")?;
     }
@@ -95,6 +98,9 @@ mod tests {
             [[models]]
             id = "mock"
             provider = "lab"
+            [[routers]]
+            id = "svc/mix"
+            members = ["mock"]
             "#,
         );
         assert_eq!((exit.code(), err.as_str()), (0, ""));
@@ -106,6 +112,7 @@ mod tests {
              data:      dir/sluice-data\n\
              provider:  lab (openai, http://127.0.0.1:9300/v1, us-east, with a key)\n\
              models:    1 and 4 second names\n\
+             routers:   4 (svc/mix, svc/auto, svc/orbit, svc/nebula)\n\
              warning:   1 of 1 models have no known price, so that their cost is unknown: mock; \
              set `price`, or use `sluice catalog import`\n"
         );

@@ -138,6 +138,7 @@ fn usage_entry(id: u64, cost: Option<PicoUsd>) -> JournalEntry {
         audit_id: None,
         simulated: false,
         filter: sluice_core::filtering::FilterRecord::default(),
+        route: None,
     }))
 }
 

@@ -215,6 +215,7 @@ fn as_json(record: &UsageRecord) -> serde_json::Value {
         "audit_id": record.audit_id,
         "simulated": record.simulated,
         "filter": record.filter,
+        "route": record.route,
     })
 }
 

@@ -8,7 +8,7 @@ use sluice_routing::catalog::Model;
 
 use super::problem::nearest;
 use super::read::{Entry, Reader};
-use super::sections::ModelSection;
+use super::sections::{ModelSection, Root};
 
 /// An identifier that the API's documentation promises.
 struct Documented {
@@ -131,6 +131,9 @@ pub(super) fn second_names(
             ("context_window", section.context_window.is_some()),
             ("output_limit", section.output_limit.is_some()),
             ("capabilities", section.capabilities.is_some()),
+            ("quality", section.quality.is_some()),
+            ("first_token_ms", section.first_token_ms.is_some()),
+            ("tokens_per_second", section.tokens_per_second.is_some()),
         ];
         for (key, _) in superfluous.iter().filter(|(_, set)| *set) {
             let what = format!("comes from \"{target}\", which answers");
@@ -161,8 +164,11 @@ pub(super) fn second_names(
 }
 
 /// The documented identifiers that the file does not define itself.
-pub(super) fn documented(sections: &[Entry<ModelSection>], models: &[Model]) -> Vec<Model> {
-    let defined = |id: &str| sections.iter().any(|entry| entry.id.as_deref() == Some(id));
+pub(super) fn documented(root: &Root, models: &[Model]) -> Vec<Model> {
+    let defined = |id: &str| {
+        root.models.iter().any(|entry| entry.id.as_deref() == Some(id))
+            || root.routers.iter().any(|entry| entry.id.as_deref() == Some(id))
+    };
     let mut found = Vec::new();
     for name in DOCUMENTED.iter().filter(|name| !defined(name.id)) {
         found.extend(best_for(name, models).map(|model| alias(name.id, model)));

@@ -1,17 +1,20 @@
 //! The configuration: `sluice.toml`, or what is found without one.
 //!
 //! [`Settings`] is what the rest of the program sees: checked, typed, with nothing left to look
-//! up. A file goes through three steps: [`sections`] reads each section, [`providers`] and
-//! [`models`] put them together with the presets and the built-in catalogue, and whatever is
+//! up. A file goes through three steps: [`sections`] reads each section, [`providers`], [`models`]
+//! and [`routers`] put them together with the presets and the built-in catalogue, and whatever is
 //! wrong on the way is in [`Problems`], all at once.
 
 mod aliases;
 pub(crate) mod environment;
 pub(crate) mod example;
+mod figures;
+mod model_sections;
 mod models;
 pub(crate) mod problem;
 mod providers;
 mod read;
+mod routers;
 pub(crate) mod sections;
 pub(crate) mod values;
 pub(crate) mod words;
@@ -65,7 +68,7 @@ pub(crate) struct Settings {
     pub(crate) providers: Vec<ProviderSettings>,
     /// Whether the providers were found rather than configured.
     pub(crate) discovered: bool,
-    /// The models that they have.
+    /// The models that they have, and the routers over them.
     pub(crate) catalog: Catalog,
     /// Every file that this was read from: when one changes, so may the configuration.
     pub(crate) files: Vec<PathBuf>,
@@ -143,14 +146,8 @@ impl Settings {
         } else {
             providers::check(&root.providers, &mut reader)
         };
-        let catalog = models::build(
-            &root.models,
-            &root.providers,
-            &providers,
-            &facts,
-            &mut reader,
-            &mut warnings,
-        );
+        let models = models::build(&root, &providers, &facts, &mut reader, &mut warnings);
+        let catalog = routers::add(models, &root, &mut reader);
         if !reader.problems.is_empty() {
             reader.problems.sort();
             return Err(reader.problems);

@@ -10,12 +10,13 @@ use sluice_providers::presets::WireDialect;
 use sluice_providers::simulator::{MODELS, SimulatedModel};
 use sluice_routing::catalog::facts::{FactList, Facts, ListPrice};
 use sluice_routing::catalog::{Capabilities, Catalog, Deployment, Model, PriceSource};
+use sluice_routing::speed::Pace;
 
 use super::aliases;
 use super::problem::nearest;
 use super::providers::CheckedProvider;
 use super::read::{Entry, Reader};
-use super::sections::{ModelSection, PriceSection, ProviderSection};
+use super::sections::{ModelSection, PriceSection, ProviderSection, Root};
 use super::words::Capability;
 
 /// What the simulator's tokens pretend to cost, so that a first try shows what costs look like:
@@ -28,20 +29,20 @@ const SIMULATED_PRICE: ListPrice = ListPrice {
     reasoning: None,
 };
 
-/// All models that are served.
+/// All models that are served, without routers.
 pub(super) fn build(
-    sections: &[Entry<ModelSection>],
-    declared: &[Entry<ProviderSection>],
+    root: &Root,
     providers: &[CheckedProvider],
     facts: &FactList,
     reader: &mut Reader<'_>,
     warnings: &mut Vec<String>,
 ) -> Catalog {
-    let builder = Builder { declared, providers, facts };
+    let sections = &root.models;
+    let builder = Builder { declared: &root.providers, providers, facts };
     let mut models = builder.configured(sections, reader);
     builder.listed(sections, &mut models, warnings);
     let aliases = aliases::second_names(sections, &models, reader);
-    let documented = aliases::documented(sections, &models);
+    let documented = aliases::documented(root, &models);
     if models.is_empty() && reader.problems.is_empty() {
         let fix = "add [[models]] with the models of your providers";
         reader.wrong_at("models", None, "no model is served", fix);
@@ -166,6 +167,8 @@ impl<'a> Builder<'a> {
                 .max(aliases::documented_level(id)),
             simulated,
             alias_of: None,
+            quality: section.quality.as_ref().map(|table| table.0.clone()),
+            pace: configured_pace(section),
             deployments,
         }
     }
@@ -253,6 +256,8 @@ fn unknown(name: &str, provider: &CheckedProvider) -> Model {
         minimum_level: SecurityLevel::Standard,
         simulated: false,
         alias_of: None,
+        quality: None,
+        pace: None,
         deployments: vec![Deployment {
             provider: settings.id.clone(),
             upstream_model: name.to_owned(),
@@ -298,6 +303,16 @@ fn configured_price(section: &PriceSection) -> sluice_core::money::Price {
         price.input, price.cache_read, price.cache_write, price.output, price.reasoning
     );
     price
+}
+
+/// The pace that the file names; what it leaves out of the two is what ordinary models do.
+fn configured_pace(section: &ModelSection) -> Option<Pace> {
+    let (first, rate) = (section.first_token_ms, section.tokens_per_second);
+    let usual = Pace::default();
+    (first.is_some() || rate.is_some()).then(|| Pace {
+        first_token_ms: first.map_or(usual.first_token_ms, |ms| ms.0),
+        tokens_per_second: rate.map_or(usual.tokens_per_second, |rate| rate.0),
+    })
 }
 
 /// The capabilities of the list, and no others.

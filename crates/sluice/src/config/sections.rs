@@ -1,7 +1,7 @@
 //! The sections of `sluice.toml`, as written in the file.
 //!
-//! This is the one list of settings: the example file is printed from these comments and
-//! defaults, and a key that is not here is unknown.
+//! With [`super::model_sections`] this is the one list of settings: the example file is printed
+//! from these comments and defaults, and a key that is not here is unknown.
 
 use std::net::SocketAddr;
 
@@ -15,12 +15,12 @@ use sluice_security::request::FilterSettings;
 use sluice_security::scan::ScannerSettings;
 use sluice_security::surrogate::Surrogates;
 
+pub(crate) use super::model_sections::{ModelSection, PriceSection, RouterSection};
 use super::read::{Entries, Repeated, Schema, section};
 use super::values::{
-    Allowance, BaseUrl, Count, Dollars, FilePath, Headers, Listener, Moment, Name, OneOrMore,
-    Origin, Seconds, SecretFile, Text,
+    Allowance, BaseUrl, Count, FilePath, Headers, Listener, Name, Origin, Seconds, SecretFile, Text,
 };
-use super::words::{Capability, LogFormat, LogLevel};
+use super::words::{LogFormat, LogLevel};
 
 section! {
     /// Sluice's configuration. Every setting is optional, and so is the file.
@@ -42,6 +42,7 @@ section! {
         security: SecuritySettings = {},
         providers: Entries<ProviderSection> = [],
         models: Entries<ModelSection> = [],
+        routers: Entries<RouterSection> = [],
     }
 }
 
@@ -341,59 +342,4 @@ section! {
 
 impl Repeated for ProviderSection {
     const ENTRY: &'static Schema = Self::SCHEMA;
-}
-
-section! {
-    /// A model that callers can ask for. A provider without any serves all models of the
-    /// built-in catalogue as PROVIDER/MODEL. What is left out here is taken from there.
-    ModelSection {
-        /// What callers put in `model`.
-        id: Text => "mock-fast",
-        /// The provider that has it, or several in order of preference: ["lab", "lab-2"].
-        provider: Option<OneOrMore> => "lab",
-        /// Another model that answers, instead of provider; makes this one a second name.
-        same_as: Option<Text> as "lab/other",
-        /// Its name at the provider. Default: the id.
-        upstream_model: Option<Text> => "mock-fast",
-        /// US dollars per million tokens. Without cached_input and cache_write, those cost what
-        /// input does; without reasoning, thinking costs what output does.
-        price: Option<PriceSection> => {
-            input = "1.00", cached_input = "0.10", cache_write = "1.25", output = "4.00", reasoning = "4.00"
-        },
-        /// Prompt and answer together, in tokens.
-        context_window: Option<u32> => 128_000,
-        /// Most tokens of one answer.
-        output_limit: Option<u32> => 16_384,
-        /// What it can do; what is missing here it cannot. Any of vision, tools, json_schema,
-        /// reasoning, prompt_cache.
-        capabilities: Option<Vec<Capability>> => ["tools", "json_schema"],
-        /// The smallest suite that has it: basic, standard or full. Default: standard.
-        suite: Option<Suite> => "basic",
-        /// The least strict level at which it answers: standard, high or maximum.
-        minimum_security_level: Option<SecurityLevel> => "standard",
-        /// Who made it. Default: the provider.
-        owned_by: Option<Text> => "research",
-        /// When it was made: a day, or seconds since 1970.
-        created: Option<Moment> => "2026-11-21",
-    }
-}
-
-impl Repeated for ModelSection {
-    const ENTRY: &'static Schema = Self::SCHEMA;
-}
-
-section! {
-    /// US dollars per million tokens, by class.
-    PriceSection {
-        /// Tokens of the prompt.
-        input: Dollars => "1.00",
-        /// Tokens of the prompt that the provider's cache had.
-        cached_input: Option<Dollars> => "0.10",
-        /// Tokens of the prompt that were written to the provider's cache.
-        cache_write: Option<Dollars> => "1.25",
-        /// Generated tokens.
-        output: Dollars => "4.00",
-        /// Generated tokens of thinking.
-        reasoning: Option<Dollars> => "4.00",
-    }
 }

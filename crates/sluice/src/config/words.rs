@@ -3,6 +3,7 @@
 use sluice_core::key::{MaxTokensBound, Suite};
 use sluice_core::level::SecurityLevel;
 use sluice_core::region::Region;
+use sluice_routing::router::{Policy, Stability};
 use sluice_security::kind::Kind;
 use sluice_security::level::{Action, FailureAction, InjectionAction, UnreadableAction};
 
@@ -127,6 +128,18 @@ words! {
     MaxTokensBound {
         "documented" => MaxTokensBound::Documented,
         "model" => MaxTokensBound::Model,
+    }
+    Policy {
+        "balanced" => Policy::Balanced,
+        "fastest" => Policy::Fastest,
+        "strongest" => Policy::Strongest,
+        "weighted" => Policy::Weighted,
+    }
+    Stability {
+        "stable" => Stability::Stable,
+        "preview" => Stability::Preview,
+        "experimental" => Stability::Experimental,
+        "deprecated" => Stability::Deprecated,
     }
     LogFormat {
         "human" => LogFormat::Human,

@@ -10,7 +10,7 @@ use sluice_core::key::{AccountTier, KeyClass};
 use sluice_core::secret::Secret;
 use sluice_gateway::health::ProviderHealth;
 use sluice_gateway::limits::Limits;
-use sluice_gateway::snapshot::{Provider, Rules, Snapshot, TierRules, Timeouts};
+use sluice_gateway::snapshot::{Provider, Rules, Snapshot, Speeds, TierRules, Timeouts};
 use sluice_providers::adapter::Adapter;
 use sluice_providers::adapters::anthropic::AnthropicMessages;
 use sluice_providers::adapters::gemini::GeminiGenerateContent;
@@ -88,6 +88,7 @@ impl Assembly {
             })
             .collect();
         Ok(Snapshot {
+            speeds: Speeds::new(&settings.catalog, old),
             catalog: settings.catalog.clone(),
             providers,
             rules: rules(settings),

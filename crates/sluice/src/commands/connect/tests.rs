@@ -29,6 +29,8 @@ fn model(id: &str) -> Model {
         minimum_level: SecurityLevel::Standard,
         simulated: false,
         alias_of: None,
+        quality: None,
+        pace: None,
         deployments: Vec::new(),
     }
 }
