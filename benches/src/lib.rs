@@ -7,5 +7,6 @@
 pub mod answer;
 pub mod http1;
 pub mod prompt;
+pub mod routing;
 pub mod stamp;
 pub mod texts;

@@ -47,6 +47,29 @@ const CHUNK_BYTES: usize = 4;
 /// A worst text that takes so many times the usual time per byte is not tried at a larger size.
 const HOPELESS_RATIO: f64 = 50.0;
 
+/// The reader of answers.
+const ANSWER: &str = "answer";
+/// What the analysis of answers alone stops at: links, commands, calls that send something.
+const WORST_ANSWERS: &[(&str, &str)] = &[
+    ("links", "https://a.io/ "),
+    ("link with a value", "https://a.io/?d=q8Zt5LmX2vBn7RwK9cYp "),
+    ("https:", "https:"),
+    ("www.", "www."),
+    ("](//", "](//"),
+    ("commands", "curl "),
+    ("commands with a host", "curl a.io "),
+    ("commands over lines", "curl \\\n"),
+    ("calls over lines", "fetch(https://a.io/x\n"),
+    ("open brackets", "(\n"),
+    ("members with a URL", "{\"url\":\"https://a.io\"}"),
+    ("harm", "rm -rf / "),
+    ("functions", "(){"),
+    ("eval(", "eval("),
+    ("dup2(", "dup2("),
+    ("base64 -d|", "base64 -d|"),
+    ("-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----"),
+];
+
 #[derive(Parser)]
 struct Arguments {
     #[command(subcommand)]
@@ -72,6 +95,12 @@ enum What {
         /// Bytes of each of the worst texts.
         #[arg(long, default_value_t = 10_000_000)]
         bytes: usize,
+        /// Only the texts whose names contain this.
+        #[arg(long, default_value = "")]
+        text: String,
+        /// Only this reader: standard, high, maximum, request, answer.
+        #[arg(long)]
+        reader: Option<String>,
     },
     /// Nanoseconds that analysing and restoring costs a chunk of a streamed answer.
     Stream,
@@ -88,6 +117,9 @@ enum What {
         /// Its size.
         #[arg(long, default_value_t = 1_000_000)]
         bytes: usize,
+        /// Filter a request with that text instead of scanning the text alone.
+        #[arg(long)]
+        request: bool,
     },
 }
 
@@ -97,11 +129,11 @@ fn main() -> anyhow::Result<()> {
     let bench = Bench { scanner, rounds: arguments.rounds, seconds: arguments.seconds };
     let measured = match &arguments.what {
         What::Scan { data } => bench.scan(data.as_deref())?,
-        What::Worst { bytes } => bench.worst(*bytes)?,
+        What::Worst { bytes, text, reader } => bench.worst(*bytes, text, reader.as_deref())?,
         What::Stream => bench.stream()?,
         What::Request => bench.request()?,
-        What::Passes { text, level, passes, bytes } => {
-            return bench.passes(text, level, *passes, *bytes);
+        What::Passes { text, level, passes, bytes, request } => {
+            return bench.passes(text, level, *passes, *bytes, *request);
         }
     };
     println!("{measured}");
@@ -110,6 +142,8 @@ fn main() -> anyhow::Result<()> {
 
 /// Something that reads a text.
 type Reader<'b> = Box<dyn Fn(&str) + 'b>;
+/// Makes a text of so many bytes.
+type WorstText = Box<dyn Fn(usize) -> String>;
 
 struct Bench {
     scanner: Scanner,
@@ -145,30 +179,41 @@ impl Bench {
         Ok(json!({ "scan": figures }))
     }
 
-    fn worst(&self, bytes: usize) -> anyhow::Result<Value> {
+    fn worst(&self, bytes: usize, name: &str, reader: Option<&str>) -> anyhow::Result<Value> {
         let mut figures = Vec::new();
         for (what, work) in self.readers()? {
+            if reader.is_some_and(|reader| reader != what) {
+                continue;
+            }
             let mut reference = 0.0;
             let usual = ordinary(ORDINARY_BYTES);
             for text in &usual {
                 let seconds = self.lowest(|| work(&text.text))?;
                 reference += seconds * 1e9 / text.text.len() as f64 / usual.len() as f64;
             }
+            let mut texts: Vec<(&str, WorstText)> = Vec::new();
             for worst in Worst::all() {
+                texts.push((worst.name, Box::new(move |size| worst.text(size))));
+            }
+            if what == ANSWER {
+                for &(name, unit) in WORST_ANSWERS {
+                    texts.push((name, Box::new(move |size| unit.repeat(size / unit.len()))));
+                }
+            }
+            for (input, text) in texts.into_iter().filter(|(input, _)| input.contains(name)) {
                 // From small to large: a text whose cost grows faster than its length is told
                 // before it takes hours.
                 for size in [bytes / 100, bytes / 10, bytes] {
-                    let text = worst.text(size);
+                    let text = text(size);
                     let run = || self.once(|| work(&text));
                     let Ok(seconds) = catch_unwind(AssertUnwindSafe(run)) else {
-                        figures
-                            .push(json!({ "input": worst.name, "what": what, "panicked": true }));
+                        figures.push(json!({ "input": input, "what": what, "panicked": true }));
                         break;
                     };
                     let ratio = seconds? * 1e9 / text.len() as f64 / reference;
                     if size == bytes || ratio > HOPELESS_RATIO {
                         figures.push(json!({
-                            "input": worst.name, "what": what, "bytes": text.len(), "ratio": ratio,
+                            "input": input, "what": what, "bytes": text.len(), "ratio": ratio,
                         }));
                         break;
                     }
@@ -216,11 +261,11 @@ impl Bench {
             scanner: Arc::new(Scanner::new(&ScannerSettings::default())?),
             map: Arc::new(map),
             rules: strict,
-            request: Vec::new(),
+            request: request(&["some words of a request. ".repeat(2000).as_str()])?.members,
             suspect: false,
         };
         readers.push((
-            "answer",
+            ANSWER,
             Box::new(move |text| {
                 let mut guard = AnswerGuard::new(parts.clone());
                 let mut out = Vec::new();
@@ -379,12 +424,27 @@ impl Bench {
         }))
     }
 
-    fn passes(&self, text: &str, level: &str, passes: u32, bytes: usize) -> anyhow::Result<()> {
+    fn passes(
+        &self,
+        text: &str,
+        level: &str,
+        passes: u32,
+        bytes: usize,
+        is_request: bool,
+    ) -> anyhow::Result<()> {
         let texts = ordinary(bytes);
         let text = texts.iter().find(|one| one.name == text).context("no such text")?;
         let level = SecurityLevel::parse(level).context("no such level")?;
+        let settings = FilterSettings { cache_bytes: 0, ..FilterSettings::default() };
+        let filter = Filter::new(&settings, [7; 32])?;
+        let subject = Subject { account: "bench", level, zero_retention: false };
+        let source = request(&pieces(&text.text, MESSAGE_BYTES))?;
         for _ in 0..passes {
-            black_box(self.scanner.scan(black_box(&text.text), Rules::of(level).redact));
+            if is_request {
+                black_box(filter.request(black_box(&source), &subject).is_ok());
+            } else {
+                black_box(self.scanner.scan(black_box(&text.text), Rules::of(level).redact));
+            }
         }
         println!("{}", text.text.len());
         Ok(())
@@ -399,10 +459,11 @@ impl Bench {
         Ok(lowest)
     }
 
-    /// The CPU time of one run of `work`, in seconds, from a quarter of the usual effort.
+    /// The CPU time of one run of `work`, in seconds: of as few as fill a tick of the clock some
+    /// times over. There are hundreds of worst texts and readers, and what matters is whether one
+    /// takes ten times as long as another.
     fn once(&self, work: impl Fn()) -> anyhow::Result<f64> {
-        let seconds = self.seconds / 4.0;
-        Ok(repeated(seconds, &work)?.min(repeated(seconds, &work)?))
+        repeated(self.seconds / 8.0, &work)
     }
 }
 

@@ -8,6 +8,7 @@
 
 mod process;
 mod report;
+mod routing;
 mod scenario;
 mod security;
 mod target;
@@ -59,6 +60,8 @@ pub(crate) struct Arguments {
 enum Part {
     /// Measure what the security filter costs.
     Security(security::Arguments),
+    /// Measure what a router's decision costs.
+    Routing(routing::Arguments),
 }
 
 /// What one scenario showed of one target.
@@ -91,8 +94,10 @@ pub(crate) type Results = BTreeMap<Target, Vec<Round>>;
 
 /// Measures and prints the tables.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    if let Some(Part::Security(arguments)) = &arguments.part {
-        return security::run(arguments);
+    match &arguments.part {
+        Some(Part::Security(arguments)) => return security::run(arguments),
+        Some(Part::Routing(arguments)) => return routing::run(arguments),
+        None => {}
     }
     let targets = chosen(&arguments.only, &Target::ALL, |target| target.name())?;
     let all: Vec<&Scenario> = SCENARIOS.iter().collect();

@@ -16,7 +16,7 @@ use super::target::{Upstream, start_filtering};
 use super::{TARGET_CORE, pinned, release_binary};
 use crate::shell::{self, cargo, output};
 use crate::tools::is_installed;
-use crate::train::data_folder;
+use crate::train::{SECURITY_DATA, data_folder};
 
 /// The most that a worst text may cost, in units of an ordinary text's time per byte.
 const WORST_RATIO: f64 = 10.0;
@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 5)]
     rounds: u32,
     /// Seconds for each load of the whole gateway and round.
-    #[arg(long, default_value_t = 3.0)]
+    #[arg(long, default_value_t = 2.0)]
     seconds: f64,
     /// Measure only these parts: scan, instructions, worst, request, stream, gateway.
     #[arg(long, value_delimiter = ',')]
@@ -110,7 +110,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 /// shown.
 fn scan(arguments: &Arguments) -> anyhow::Result<(Value, bool)> {
     let mut command = bench("scan", arguments);
-    let data = data_folder(arguments.data.as_deref())?;
+    let data = data_folder(arguments.data.as_deref(), SECURITY_DATA)?;
     if data.is_dir() {
         command.arg("--data").arg(data);
     }
