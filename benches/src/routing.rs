@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arrayvec::ArrayVec;
-use sluice_core::chat::{ChatRequest, Content, Message, RequestOptions, Role};
+use sluice_core::chat::{ChatRequest, Message, Role};
 use sluice_core::clock::UnixMillis;
 use sluice_core::ids::{ModelId, ProviderId};
 use sluice_core::key::Suite;
 use sluice_core::level::SecurityLevel;
 use sluice_core::money::{Price, TokenPrice};
-use sluice_core::source::{Dialect, Source};
 use sluice_routing::catalog::{Capabilities, Deployment, Model};
 use sluice_routing::classify::Judgement;
 use sluice_routing::decide::{
@@ -196,50 +195,9 @@ pub fn chats() -> Vec<ChatRequest> {
 }
 
 fn chat(text: &str) -> ChatRequest {
-    ChatRequest {
-        model: "svc/auto".into(),
-        messages: vec![
-            message(Role::System, "You are a careful assistant for software developers."),
-            message(Role::User, text),
-        ],
-        tools: Vec::new(),
-        tool_choice: None,
-        parallel_tool_calls: None,
-        response_format: None,
-        max_tokens: None,
-        temperature: None,
-        top_p: None,
-        frequency_penalty: None,
-        presence_penalty: None,
-        stop: Vec::new(),
-        seed: None,
-        n: 1,
-        logprobs: false,
-        top_logprobs: None,
-        reasoning_effort: None,
-        user: None,
-        stream: true,
-        include_usage: false,
-        options: RequestOptions::default(),
-        extra: Vec::new(),
-        source: Source {
-            dialect: Dialect::OpenAiChat,
-            members: Vec::new(),
-            body_bytes: text.len(),
-            reader: |_| None,
-        },
-    }
-}
-
-fn message(role: Role, text: &str) -> Message {
-    Message {
-        role,
-        content: Content::Text(text.into()),
-        name: None,
-        tool_calls: Vec::new(),
-        tool_call_id: None,
-        reasoning: Vec::new(),
-        cache_breakpoint: None,
-        extra: Vec::new(),
-    }
+    let messages = vec![
+        Message::new(Role::System, "You are a careful assistant for software developers."),
+        Message::new(Role::User, text),
+    ];
+    ChatRequest { stream: true, ..ChatRequest::new("svc/auto", messages) }
 }

@@ -8,7 +8,7 @@ use bytestring::ByteString;
 use crate::json::{JsonText, Member, RawJson};
 use crate::level::SecurityLevel;
 use crate::region::Region;
-use crate::source::Source;
+use crate::source::{Dialect, Source};
 
 /// One request for a chat completion, checked: every value is within its documented bounds.
 #[derive(Debug, Clone)]
@@ -59,6 +59,42 @@ pub struct ChatRequest {
     pub extra: Vec<Member>,
     /// The request's bytes.
     pub source: Source,
+}
+
+impl ChatRequest {
+    /// A request that says nothing but `messages`, made here rather than read: it has no bytes.
+    pub fn new(model: &str, messages: Vec<Message>) -> Self {
+        Self {
+            model: model.into(),
+            messages,
+            tools: Vec::new(),
+            tool_choice: None,
+            parallel_tool_calls: None,
+            response_format: None,
+            max_tokens: None,
+            temperature: None,
+            top_p: None,
+            frequency_penalty: None,
+            presence_penalty: None,
+            stop: Vec::new(),
+            seed: None,
+            n: 1,
+            logprobs: false,
+            top_logprobs: None,
+            reasoning_effort: None,
+            user: None,
+            stream: false,
+            include_usage: false,
+            options: RequestOptions::default(),
+            extra: Vec::new(),
+            source: Source {
+                dialect: Dialect::OpenAiChat,
+                members: Vec::new(),
+                body_bytes: 0,
+                reader: |_| None,
+            },
+        }
+    }
 }
 
 /// What a caller asks of Sluice itself; none of it goes to a provider.
@@ -133,6 +169,22 @@ pub struct Message {
     pub cache_breakpoint: Option<CacheBreakpoint>,
     /// Members without a name here.
     pub extra: Vec<Member>,
+}
+
+impl Message {
+    /// A message that is one text.
+    pub fn new(role: Role, text: &str) -> Self {
+        Self {
+            role,
+            content: Content::Text(text.into()),
+            name: None,
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+            reasoning: Vec::new(),
+            cache_breakpoint: None,
+            extra: Vec::new(),
+        }
+    }
 }
 
 /// The content of a message.

@@ -10,14 +10,14 @@ use http::header::CONTENT_TYPE;
 use http::{Request, Response};
 use http_body::Frame;
 use http_body_util::{BodyExt, StreamBody};
-use sluice_core::chat::{ChatRequest, Content, Message, RequestOptions, Role};
+use sluice_core::chat::{ChatRequest, Message, Role};
 use sluice_core::clock::{Clock, ManualClock, UnixMillis};
 use sluice_core::json::RawJson;
 use sluice_core::key::{AccountTier, KeyClass, MaxTokensBound, Suite};
 use sluice_core::level::SecurityLevel;
 use sluice_core::money::{Price, TokenPrice};
 use sluice_core::region::Region;
-use sluice_core::source::{Dialect, Source, SourceMember};
+use sluice_core::source::{Source, SourceMember};
 use sluice_providers::adapters::openai::OpenAiChat;
 use sluice_providers::endpoint::{Auth, Endpoint, Quirks};
 use sluice_providers::upstream::{Sending, TransportError, Upstream};
@@ -279,45 +279,9 @@ pub(crate) fn chat(text: &str) -> ChatRequest {
         name: name.into(),
         value: RawJson::parse(json).unwrap(),
     };
-    ChatRequest {
-        model: "mock".into(),
-        messages: vec![Message {
-            role: Role::User,
-            content: Content::Text(text.into()),
-            name: None,
-            tool_calls: Vec::new(),
-            tool_call_id: None,
-            reasoning: Vec::new(),
-            cache_breakpoint: None,
-            extra: Vec::new(),
-        }],
-        tools: Vec::new(),
-        tool_choice: None,
-        parallel_tool_calls: None,
-        response_format: None,
-        max_tokens: None,
-        temperature: None,
-        top_p: None,
-        frequency_penalty: None,
-        presence_penalty: None,
-        stop: Vec::new(),
-        seed: None,
-        n: 1,
-        logprobs: false,
-        top_logprobs: None,
-        reasoning_effort: None,
-        user: None,
-        stream: false,
-        include_usage: false,
-        options: RequestOptions::default(),
-        extra: Vec::new(),
-        source: Source {
-            dialect: Dialect::OpenAiChat,
-            members: vec![member("model", "\"mock\""), member("messages", "[]")],
-            body_bytes: 100,
-            reader: |_| None,
-        },
-    }
+    let members = vec![member("model", "\"mock\""), member("messages", "[]")];
+    let plain = ChatRequest::new("mock", vec![Message::new(Role::User, text)]);
+    ChatRequest { source: Source { members, body_bytes: 100, ..plain.source }, ..plain }
 }
 
 pub(crate) fn streamed() -> ChatRequest {

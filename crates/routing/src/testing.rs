@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use sluice_core::chat::{ChatRequest, Content, Message, RequestOptions, Role};
+use sluice_core::chat::{ChatRequest, Message, Role};
 use sluice_core::ids::ModelId;
 use sluice_core::json::{Member as JsonMember, RawJson};
 use sluice_core::key::Suite;
 use sluice_core::level::SecurityLevel;
 use sluice_core::money::{Price, TokenPrice};
-use sluice_core::source::{Dialect, Source};
 
 use crate::catalog::{Capabilities, Model};
 use crate::classify::Judgement;
@@ -21,49 +20,8 @@ use crate::task::{TASK_TYPES, TaskType};
 
 /// A conversation of these messages.
 pub(crate) fn chat(messages: &[(Role, &str)]) -> ChatRequest {
-    ChatRequest {
-        model: "svc/auto".into(),
-        messages: messages.iter().map(|(role, text)| message(*role, text)).collect(),
-        tools: Vec::new(),
-        tool_choice: None,
-        parallel_tool_calls: None,
-        response_format: None,
-        max_tokens: None,
-        temperature: None,
-        top_p: None,
-        frequency_penalty: None,
-        presence_penalty: None,
-        stop: Vec::new(),
-        seed: None,
-        n: 1,
-        logprobs: false,
-        top_logprobs: None,
-        reasoning_effort: None,
-        user: None,
-        stream: false,
-        include_usage: false,
-        options: RequestOptions::default(),
-        extra: Vec::new(),
-        source: Source {
-            dialect: Dialect::OpenAiChat,
-            members: Vec::new(),
-            body_bytes: 0,
-            reader: |_| None,
-        },
-    }
-}
-
-pub(crate) fn message(role: Role, text: &str) -> Message {
-    Message {
-        role,
-        content: Content::Text(text.into()),
-        name: None,
-        tool_calls: Vec::new(),
-        tool_call_id: None,
-        reasoning: Vec::new(),
-        cache_breakpoint: None,
-        extra: Vec::new(),
-    }
+    let messages = messages.iter().map(|(role, text)| Message::new(*role, text)).collect();
+    ChatRequest::new("svc/auto", messages)
 }
 
 /// `chat` with a member beside those that have a name.

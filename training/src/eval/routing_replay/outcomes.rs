@@ -6,8 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
-use sluice_core::chat::{ChatRequest, Content, Message, RequestOptions, Role};
-use sluice_core::source::{Dialect, Source};
+use sluice_core::chat::{ChatRequest, Message, Role};
 use sluice_routing::classify::{self, Judgement};
 use sluice_routing::task::{TASK_TYPES, TaskType};
 
@@ -94,7 +93,7 @@ pub(super) fn read(folder: &Path) -> Result<(BTreeMap<String, Pool>, String)> {
         pool.rows.push(Row {
             bench: line.bench,
             fold: line.fold,
-            judgement: classify::judge(&question(line.prompt)),
+            judgement: classify::judge(&question(&line.prompt)),
             input_tokens,
             outcomes: line.results.into_values().collect(),
         });
@@ -103,45 +102,6 @@ pub(super) fn read(folder: &Path) -> Result<(BTreeMap<String, Pool>, String)> {
 }
 
 /// A request with one message of the user.
-fn question(prompt: String) -> ChatRequest {
-    let message = Message {
-        role: Role::User,
-        content: Content::Text(prompt.into()),
-        name: None,
-        tool_calls: Vec::new(),
-        tool_call_id: None,
-        reasoning: Vec::new(),
-        cache_breakpoint: None,
-        extra: Vec::new(),
-    };
-    ChatRequest {
-        model: "svc/auto".into(),
-        messages: vec![message],
-        tools: Vec::new(),
-        tool_choice: None,
-        parallel_tool_calls: None,
-        response_format: None,
-        max_tokens: None,
-        temperature: None,
-        top_p: None,
-        frequency_penalty: None,
-        presence_penalty: None,
-        stop: Vec::new(),
-        seed: None,
-        n: 1,
-        logprobs: false,
-        top_logprobs: None,
-        reasoning_effort: None,
-        user: None,
-        stream: false,
-        include_usage: false,
-        options: RequestOptions::default(),
-        extra: Vec::new(),
-        source: Source {
-            dialect: Dialect::OpenAiChat,
-            members: Vec::new(),
-            body_bytes: 0,
-            reader: |_| None,
-        },
-    }
+fn question(prompt: &str) -> ChatRequest {
+    ChatRequest::new("svc/auto", vec![Message::new(Role::User, prompt)])
 }
