@@ -7,6 +7,7 @@
 
 mod answers;
 mod benign;
+mod blind;
 mod caller;
 mod injection;
 mod numbers;
@@ -21,7 +22,7 @@ mod score;
 mod secrets;
 mod turns;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use sluice_core::level::SecurityLevel;
@@ -45,9 +46,12 @@ pub(crate) struct Arguments {
     #[arg(long)]
     held_back: bool,
     /// Judge only these subjects: secrets, probes, personal, benign, injection, injection-seen,
-    /// restoration, turns, answers, answers-data.
+    /// restoration, turns, answers, answers-data, blind.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
+    /// The folder with the blind sets [default: the project's own].
+    #[arg(long)]
+    blind: Option<PathBuf>,
     /// Print the figures and tables as JSON.
     #[arg(long)]
     json: bool,
@@ -88,7 +92,7 @@ impl Judge<'_> {
 /// A subject of the evaluation: its name, whether it needs the data, how it is judged.
 type Subject = (&'static str, bool, fn(&Judge<'_>, &mut Report) -> Result<()>);
 
-const SUBJECTS: [Subject; 10] = [
+const SUBJECTS: [Subject; 11] = [
     ("secrets", true, secrets::judge),
     ("probes", false, probes::judge),
     ("personal", true, personal::judge),
@@ -99,6 +103,7 @@ const SUBJECTS: [Subject; 10] = [
     ("turns", false, turns::judge),
     ("answers", false, answers::judge),
     ("answers-data", true, answers::judge_data),
+    ("blind", false, blind::judge),
 ];
 
 /// Prints how well the filter does on the data in `folder`, and on what needs none.
