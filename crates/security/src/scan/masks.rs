@@ -1,279 +1,167 @@
-//! Where a block of 64 bytes has which characters, and what arithmetic on that tells.
+//! Where a block of 64 bytes has which characters.
 //!
-//! A pass over a text that looks at each byte is bound by mispredicted branches. Here, sixteen bytes
-//! are compared at once, the results become bits (bit `i` speaks of byte `i`), and shifts, sums and
-//! counts of these words tell where a detector has to look (after simdjson: Langdale and Lemire,
-//! "Parsing Gigabytes of JSON per Second", section 3.1).
+//! A pass over a text that looks at each byte is bound by mispredicted branches. Here, as many bytes
+//! as the processor can are compared at once, and the results become bits: bit `i` speaks of byte
+//! `i`. Shifts, sums and counts of these words tell where a detector has to look (after simdjson:
+//! Langdale and Lemire, "Parsing Gigabytes of JSON per Second", section 3.1).
+//!
+//! Words that stand before secrets are found by three of their letters. Two tables of sixteen
+//! entries, one for each half of a byte, tell for eight groups of words at once whether a byte can
+//! be their first letter; two more pairs of tables do so for the second and the third ("Teddy" of
+//! Hyperscan: Wang et al., NSDI 2019, section 4.2). Few other places pass.
 
-use wide::u8x16;
+use fearless_simd::prelude::*;
+use fearless_simd::{mask8x64, u8x16, u8x64};
 
 /// How many bytes a block has.
 pub(super) const BLOCK: usize = 64;
 
-/// How many characters in a row, one of them a digit, are worth a look. Vendors' tokens are longer;
-/// the shortest values that are told by a vendor's name before them have 14.
-pub(super) const LONG_RUN: usize = 14;
-
 /// How many bytes behind a block are looked at with it: a keyword may begin on its last byte.
-pub(super) const BEHIND: usize = 16;
+pub(super) const BEHIND: usize = 2;
+
+/// Three letters, each as the bytes that it can be. Any byte will do where there are none.
+type Gram = [&'static [u8]; GRAM];
+const GRAM: usize = 3;
+
+/// What is looked for, in groups that share a bit of the tables. Words in one group are such that
+/// mixing their letters gives little that is usual.
+const GRAMS: [&[Gram]; 8] = [
+    // `pass`; `contrase`, `mysql`
+    &[[b"pP", b"aA", b"sS"], [b"r", b"a", b"s"], [b"y", b"s", b"q"]],
+    // `pw`
+    &[[b"pP", b"wW", b""]],
+    // `cret`, `cred`
+    &[[b"cC", b"rR", b"eE"]],
+    // `tok`; `login`, `identified`
+    &[[b"tT", b"oO", b"kK"], [b"o", b"g", b"i"], [b"tT", b"iI", b"fF"]],
+    // `key`; `getConnection`
+    &[[b"kK", b"eE", b"yY"], [b"e", b"t", b"C"]],
+    // `auth`, `://`; `Private-Lines`
+    &[[b"aA", b"uU", b"tT"], [b":", b"/", b"/"], [b"e", b"-", b"L"]],
+    // `hf_`; `WiFi.`, `PDO`
+    &[[b"hH", b"fF", b"_"], [b"F", b"i", b"."], [b"P", b"D", b"O"]],
+    // `senha`, `kennwort`, `wachtwoord`
+    &[[b"nN", b"hH", b"aA"], [b"n", b"n", b"w"], [b"h", b"t", b"w"]],
+];
+
+/// For each place of a gram, the groups that a byte can belong to, by its low and its high half.
+const TABLES: [[[u8; 16]; 2]; GRAM] = tables();
 
 /// Where a block has which characters.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Masks {
-    letters: u64,
-    digits: u64,
+    pub(super) letters: u64,
+    pub(super) digits: u64,
+    /// `0-9a-fA-F`
+    pub(super) hexadecimal: u64,
     /// `A-Za-z0-9_-`: what tokens are made of.
-    tokens: u64,
-    dashes: u64,
-    dots: u64,
-    colons: u64,
+    pub(super) tokens: u64,
+    pub(super) dashes: u64,
+    pub(super) dots: u64,
+    pub(super) colons: u64,
     pub(super) ats: u64,
-    /// First characters of `pass`, `pw`, `cret`, `cred`, `tok`, `key`, `auth` in any case, of `://` and
-    /// of `hf_`, whose tokens have no digits: what nearly all secrets have before or in them.
-    pub(super) keywords: u64,
+    /// Where a word may stand that leads to a secret: one of [`GRAMS`] begins, or seems to.
+    pub(super) words: u64,
 }
 
 impl Masks {
     #[inline(always)]
-    pub(super) fn of(block: &[u8; BLOCK + BEHIND]) -> Self {
-        let mut masks = Self::default();
-        // Written out, since compilers leave a loop of this size a loop.
-        masks.add::<0>(block);
-        masks.add::<16>(block);
-        masks.add::<32>(block);
-        masks.add::<48>(block);
-        masks
-    }
-
-    /// Adds the sixteen bytes at `AT`.
-    #[inline(always)]
-    fn add<const AT: usize>(&mut self, block: &[u8; BLOCK + BEHIND]) {
-        let bits = |lanes: u8x16| u64::from(lanes.to_bitmask()) << AT;
-        // Without the bit that tells `A` from `a`. `:` and `/` have it anyway.
-        let fold = u8x16::splat(0x20);
-        let bytes = sixteen(block, AT);
-        let (first, second) = (bytes | fold, sixteen(block, AT + 1) | fold);
-        let (third, fourth) = (sixteen(block, AT + 2) | fold, sixteen(block, AT + 3) | fold);
-
-        let letters = within(first, b'a', 25);
-        let digits = within(bytes, b'0', 9);
-        let dashes = equal(bytes, b'-');
-        let colons = equal(bytes, b':');
-        self.letters |= bits(letters);
-        self.digits |= bits(digits);
-        self.dashes |= bits(dashes);
-        self.tokens |= bits(letters | digits | dashes | equal(bytes, b'_'));
-        self.dots |= bits(equal(bytes, b'.'));
-        self.colons |= bits(colons);
-        self.ats |= bits(equal(bytes, b'@'));
-
-        let pass = equal(second, b'a') & equal(third, b's') & equal(fourth, b's');
-        let pass = equal(first, b'p') & (pass | equal(second, b'w'));
-        let cret = equal(first, b'c') & equal(second, b'r') & equal(third, b'e');
-        let cret = cret & (equal(fourth, b't') | equal(fourth, b'd'));
-        let toke = equal(first, b't') & equal(second, b'o') & equal(third, b'k');
-        let key = equal(first, b'k') & equal(second, b'e') & equal(third, b'y');
-        let auth = equal(first, b'a') & equal(second, b'u') & equal(third, b't');
-        let auth = auth & equal(fourth, b'h');
-        let url = colons & equal(second, b'/') & equal(third, b'/');
-        // Folding makes `_` another character.
-        let hf = equal(first, b'h') & equal(second, b'f') & equal(third, b'_' | 0x20);
-        self.keywords |= bits(pass | cret | toke | key | auth | url | hf);
-    }
-}
-
-#[inline(always)]
-fn sixteen(block: &[u8; BLOCK + BEHIND], at: usize) -> u8x16 {
-    // The slice is always there; the compiler sees that.
-    block[at..].first_chunk().map_or(u8x16::ZERO, |bytes| u8x16::new(*bytes))
-}
-
-/// A block with its neighbours.
-pub(super) struct Window<'a> {
-    pub(super) previous: &'a Masks,
-    pub(super) current: &'a Masks,
-    pub(super) next: &'a Masks,
-}
-
-impl Window<'_> {
-    /// First digits of groups of digits about which enough digits follow to be somebody's number:
-    /// at least `DENSE` in the next `STRETCH` bytes. Only those in `from` count.
-    #[inline]
-    pub(super) fn dense_numbers(&self, from: u64) -> u64 {
-        const DENSE: u32 = 6;
-        const STRETCH: u64 = (1 << 18) - 1;
-        let (digits, next) = (self.current.digits, self.next.digits);
-        // Somebody's number has two digits side by side.
-        if digits & ahead(digits, next, 1) == 0
-            || digits.count_ones() + (next & STRETCH).count_ones() < DENSE
-        {
-            return 0;
+    pub(super) fn of<S: Simd>(simd: S, block: &[u8; BLOCK + BEHIND]) -> Self {
+        let bits = |lanes: mask8x64<S>| lanes.to_bitmask();
+        let bytes = load::<S, 0>(simd, block);
+        let equal = |byte: u8| bits(bytes.simd_eq(byte));
+        let digits = bits((bytes - b'0').simd_le(9));
+        // Without the bit that tells `A` from `a`.
+        let letter = (bytes | 0x20) - b'a';
+        let letters = bits(letter.simd_le(25));
+        let dashes = equal(b'-');
+        Self {
+            letters,
+            digits,
+            hexadecimal: digits | bits(letter.simd_le(5)),
+            tokens: letters | digits | dashes | equal(b'_'),
+            dashes,
+            dots: equal(b'.'),
+            colons: equal(b':'),
+            ats: equal(b'@'),
+            words: bits(words(simd, block)),
         }
-        let mut dense = 0;
-        let mut starts = digits & !back(digits, self.previous.digits, 1) & from;
-        while starts != 0 {
-            let i = starts.trailing_zeros();
-            if (ahead_any(digits, next, i) & STRETCH).count_ones() >= DENSE {
-                dense |= 1 << i;
+    }
+
+    /// The masks of the block at `base`, as if zeros followed the text.
+    #[inline(always)]
+    pub(super) fn at<S: Simd>(simd: S, bytes: &[u8], base: usize) -> Self {
+        match bytes.get(base..).and_then(<[u8]>::first_chunk) {
+            Some(block) => Self::of(simd, block),
+            None if base >= bytes.len() => Self::default(),
+            None => {
+                let rest = &bytes[base..];
+                let mut block = [0; BLOCK + BEHIND];
+                block[..rest.len()].copy_from_slice(rest);
+                Self::of(simd, &block)
             }
-            starts &= starts - 1;
         }
-        dense
-    }
-
-    /// How many characters of tokens stand before byte `i`, which is one, and how many from it on, as
-    /// far as can be seen from here.
-    #[inline]
-    pub(super) fn run_around(&self, i: u32) -> (usize, usize) {
-        let before = join(self.current.tokens, self.previous.tokens) << (63 - i);
-        let behind = join(self.next.tokens, self.current.tokens) >> i;
-        (before.leading_ones().saturating_sub(1) as usize, behind.trailing_ones() as usize)
-    }
-
-    /// Whether a letter stands before byte `i`.
-    #[inline]
-    pub(super) fn is_behind_letter(&self, i: u32) -> bool {
-        back(self.current.letters, self.previous.letters, 1) >> i & 1 != 0
-    }
-
-    /// First dots of three between digits, no more than four bytes from one to the next: dotted quads.
-    #[inline]
-    pub(super) fn dotted_quads(&self) -> u64 {
-        if self.current.dots == 0 {
-            return 0;
-        }
-        let of = |masks: &Masks, before: u64, after: u64| {
-            masks.dots & back(masks.digits, before, 1) & (masks.digits >> 1 | after << 63)
-        };
-        let here = of(self.current, self.previous.digits, self.next.digits);
-        if here == 0 {
-            return 0;
-        }
-        let after = of(self.next, self.current.digits, 0);
-        let near = |bits: u64, next: u64| {
-            ahead(bits, next, 2) | ahead(bits, next, 3) | ahead(bits, next, 4)
-        };
-        let pairs = here & near(here, after);
-        let pairs_after = after & near(after, 0);
-        pairs & near(pairs, pairs_after)
-    }
-
-    /// Colons with characters of tokens or another colon on both sides and another such colon near:
-    /// what IPv6 and network interfaces' addresses have, but also paths in code and times.
-    #[inline]
-    pub(super) fn colon_groups(&self) -> u64 {
-        let (colons, next) = (self.current.colons, self.next.colons);
-        if colons == 0 || colons & (1..=5).fold(0, |near, k| near | ahead(colons, next, k)) == 0 {
-            return 0;
-        }
-        let of = |masks: &Masks, before: &Masks, after: &Masks| {
-            let alnum = masks.digits | masks.letters | masks.colons;
-            let alnum_before = before.digits | before.letters | before.colons;
-            let alnum_after = after.digits | after.letters | after.colons;
-            masks.colons & back(alnum, alnum_before, 1) & ahead(alnum, alnum_after, 1)
-        };
-        let here = of(self.current, self.previous, self.next);
-        let after = of(self.next, self.current, &Masks::default());
-        let near = (1..=5).fold(0, |near, k| near | ahead(here, after, k));
-        here & near
-    }
-
-    /// First dashes of `-----`, and dashes that begin a flag of one letter or `--user`.
-    #[inline]
-    pub(super) fn rules_and_flags(&self) -> (u64, u64) {
-        let (dashes, next) = (self.current.dashes, self.next.dashes);
-        if dashes == 0 {
-            return (0, 0);
-        }
-        let before = back(self.current.tokens, self.previous.tokens, 1);
-        let starts = dashes & !before;
-        let letters = ahead(self.current.letters, self.next.letters, 1);
-        let pairs = ahead(dashes, next, 1);
-        let flags = starts & (letters | pairs);
-        let by_4 = pairs & ahead(dashes, next, 2) & ahead(dashes, next, 3);
-        (starts & by_4 & ahead(dashes, next, 4), flags & !by_4)
-    }
-
-    /// First dashes of five that are three bytes apart: network interfaces' addresses.
-    #[inline]
-    pub(super) fn dash_groups(&self) -> u64 {
-        let (dashes, next) = (self.current.dashes, self.next.dashes);
-        if dashes == 0 {
-            return 0;
-        }
-        let apart = dashes & ahead(dashes, next, 3) & ahead(dashes, next, 6);
-        apart & ahead(dashes, next, 9) & ahead(dashes, next, 12) & !ahead(dashes, next, 1)
     }
 }
 
-/// Where long runs of characters of tokens hold a digit, from block to block.
-#[derive(Default)]
-pub(super) struct Runs {
-    /// Whether a run without a digit so far goes on in the next block.
-    open: bool,
-}
-
-impl Runs {
-    /// One bit for each run of at least [`LONG_RUN`] with a digit: where its digit is known and its
-    /// length is reached.
-    #[inline(always)]
-    pub(super) fn next(&mut self, window: &Window<'_>) -> u64 {
-        let (current, previous) = (window.current, window.previous);
-        let tokens = join(current.tokens, previous.tokens);
-        let by_2 = tokens & tokens << 1;
-        let by_4 = by_2 & by_2 << 2;
-        let by_8 = by_4 & by_4 << 4;
-        let long = by_8 & by_8 << (LONG_RUN - 8);
-        let reached = ((long & !(long << 1)) >> 64) as u64;
-        if reached == 0 && !self.open {
-            return 0;
-        }
-        let digits = join(current.digits, previous.digits);
-        let by_2 = digits | digits << 1;
-        let by_4 = by_2 | by_2 << 2;
-        let by_8 = by_4 | by_4 << 4;
-        let has_digit = ((by_8 | by_8 << (LONG_RUN - 8)) >> 64) as u64;
-        // The sum carries from where a run without a digit became long to the first byte that is
-        // none of its letters: its digit, or its end.
-        let wordy = current.tokens & !current.digits;
-        let (sum, overflow) = wordy.overflowing_add(reached & !has_digit);
-        let (sum, overflow_too) = sum.overflowing_add(u64::from(self.open));
-        self.open = overflow | overflow_too;
-        (reached & has_digit) | (sum & !wordy & current.digits)
-    }
-}
-
-/// The bits of the `k` places before each place.
+/// Where one of [`GRAMS`] begins, or seems to.
 #[inline(always)]
-fn back(bits: u64, previous: u64, k: u32) -> u64 {
-    bits << k | previous >> (64 - k)
+fn words<S: Simd>(simd: S, block: &[u8; BLOCK + BEHIND]) -> mask8x64<S> {
+    let groups = groups(simd, load::<S, 0>(simd, block), 0)
+        & groups(simd, load::<S, 1>(simd, block), 1)
+        & groups(simd, load::<S, 2>(simd, block), 2);
+    !groups.simd_eq(0)
 }
 
-/// The bits of the `k` places behind each place; `k` is 1 to 63.
+/// The groups of [`GRAMS`] that each byte can belong to, as their letter at `place`.
 #[inline(always)]
-fn ahead(bits: u64, next: u64, k: u32) -> u64 {
-    bits >> k | next << (64 - k)
+fn groups<S: Simd>(simd: S, bytes: u8x64<S>, place: usize) -> u8x64<S> {
+    let table = |half: usize| {
+        u8x64::block_splat(u8x16::load_array_ref(simd, &TABLES[place][half]))
+    };
+    let low = table(0).swizzle_dyn_within_blocks(bytes & 0x0f);
+    low & table(1).swizzle_dyn_within_blocks(bytes >> 4)
 }
 
-/// The same for any `k` below 64.
+/// The 64 bytes from `AT` on.
 #[inline(always)]
-fn ahead_any(bits: u64, next: u64, k: u32) -> u64 {
-    (join(next, bits) >> k) as u64
+fn load<S: Simd, const AT: usize>(simd: S, block: &[u8; BLOCK + BEHIND]) -> u8x64<S> {
+    u8x64::from_slice(simd, &block[AT..AT + BLOCK])
 }
 
-#[inline(always)]
-fn join(current: u64, previous: u64) -> u128 {
-    u128::from(current) << 64 | u128::from(previous)
+const fn tables() -> [[[u8; 16]; 2]; GRAM] {
+    let mut tables = [[[0; 16]; 2]; GRAM];
+    let mut group = 0;
+    while group < GRAMS.len() {
+        let mut gram = 0;
+        while gram < GRAMS[group].len() {
+            let mut place = 0;
+            while place < GRAM {
+                let letters = GRAMS[group][gram][place];
+                let mut byte = 0;
+                while byte < 256 {
+                    if letters.is_empty() || contains(letters, byte as u8) {
+                        tables[place][0][byte & 15] |= 1 << group;
+                        tables[place][1][byte >> 4] |= 1 << group;
+                    }
+                    byte += 1;
+                }
+                place += 1;
+            }
+            gram += 1;
+        }
+        group += 1;
+    }
+    tables
 }
 
-#[inline(always)]
-fn equal(bytes: u8x16, byte: u8) -> u8x16 {
-    bytes.simd_eq(u8x16::splat(byte))
-}
-
-/// Which bytes are `first` or up to `more` above it.
-#[inline(always)]
-fn within(bytes: u8x16, first: u8, more: u8) -> u8x16 {
-    let above = bytes - u8x16::splat(first);
-    above.min(u8x16::splat(more)).simd_eq(above)
+const fn contains(letters: &[u8], byte: u8) -> bool {
+    let mut i = 0;
+    while i < letters.len() {
+        if letters[i] == byte {
+            return true;
+        }
+        i += 1;
+    }
+    false
 }

@@ -41,25 +41,26 @@ enum Hint {
     Argument(usize),
 }
 
-/// Words that are rare in any text. Few and of at least four bytes: that makes the search fast.
-const RARE: &[(&str, Hint)] = &[
-    ("senha", Hint::Name),
-    ("Senha", Hint::Name),
-    ("SENHA", Hint::Name),
-    ("contrase", Hint::Name),
-    ("Contrase", Hint::Name),
-    ("kennwort", Hint::Name),
-    ("Kennwort", Hint::Name),
-    ("wachtwoord", Hint::Name),
-    ("Private-Lines", Hint::Putty),
-    ("DENTIFIED BY ", Hint::Sql),
-    ("dentified by ", Hint::Sql),
-    (".login(", Hint::Argument(1)),
-    ("WiFi.begin(", Hint::Argument(1)),
-    ("new PDO(", Hint::Argument(2)),
-    ("mysqli_connect(", Hint::Argument(2)),
-    ("mysql_connect(", Hint::Argument(2)),
-    ("getConnection(", Hint::Argument(2)),
+/// Words that are rare in any text, each with the place of the three letters that the engine's pass
+/// stops at.
+const RARE: &[(&str, usize, Hint)] = &[
+    ("senha", 2, Hint::Name),
+    ("Senha", 2, Hint::Name),
+    ("SENHA", 2, Hint::Name),
+    ("contrase", 4, Hint::Name),
+    ("Contrase", 4, Hint::Name),
+    ("kennwort", 2, Hint::Name),
+    ("Kennwort", 2, Hint::Name),
+    ("wachtwoord", 3, Hint::Name),
+    ("Private-Lines", 6, Hint::Putty),
+    ("DENTIFIED BY ", 3, Hint::Sql),
+    ("dentified by ", 3, Hint::Sql),
+    (".login(", 2, Hint::Argument(1)),
+    ("WiFi.begin(", 2, Hint::Argument(1)),
+    ("new PDO(", 4, Hint::Argument(2)),
+    ("mysqli_connect(", 1, Hint::Argument(2)),
+    ("mysql_connect(", 1, Hint::Argument(2)),
+    ("getConnection(", 1, Hint::Argument(2)),
 ];
 
 /// The same, for texts beyond ASCII.
@@ -96,14 +97,13 @@ enum Searcher {
 }
 
 impl Searcher {
-    fn new(words: &[(&str, Hint)]) -> Self {
-        let words = || words.iter().map(|(word, _)| word);
+    fn new(words: impl Iterator<Item = &'static str> + Clone) -> Self {
         let packed = packed::Config::new()
             .match_kind(packed::MatchKind::LeftmostFirst)
             .builder()
-            .extend(words())
+            .extend(words.clone())
             .build();
-        packed.map_or_else(|| Self::Automaton(AhoCorasick::new(words()).ok()), Self::Packed)
+        packed.map_or_else(|| Self::Automaton(AhoCorasick::new(words).ok()), Self::Packed)
     }
 
     /// Calls `hit` with each word's index, start and end.
@@ -127,8 +127,8 @@ impl Secrets {
     pub(crate) fn new() -> Self {
         Self {
             vendors: vendors::Index::new(),
-            rare: Searcher::new(RARE),
-            rare_beyond_ascii: Searcher::new(RARE_BEYOND_ASCII),
+            rare: Searcher::new(RARE.iter().map(|(word, ..)| *word)),
+            rare_beyond_ascii: Searcher::new(RARE_BEYOND_ASCII.iter().map(|(word, _)| *word)),
         }
     }
 
@@ -139,6 +139,7 @@ impl Secrets {
             vendors: &self.vendors,
             budget: Budget { debt, spent: 0, is_exceeded: false },
             bare: grammar::Bare::default(),
+            has_rare: false,
             names_until: 0,
             found_until: 0,
             urls_until: 0,
@@ -150,11 +151,15 @@ impl Secrets {
     pub(crate) fn rare(&self, look: &mut Look<'_>, out: &mut Vec<Finding>) {
         let text = look.text;
         look.restart();
-        self.rare.each(text, |word, start, end| look.rare(RARE.get(word), start, end, out));
+        if look.has_rare {
+            self.rare.each(text, |word, start, end| {
+                look.rare(RARE.get(word).map(|(.., hint)| hint), start, end, out);
+            });
+        }
         if !text.is_ascii() {
             look.restart();
             self.rare_beyond_ascii.each(text, |word, start, end| {
-                look.rare(RARE_BEYOND_ASCII.get(word), start, end, out);
+                look.rare(RARE_BEYOND_ASCII.get(word).map(|(_, hint)| hint), start, end, out);
             });
         }
     }
@@ -197,6 +202,8 @@ pub(crate) struct Look<'a> {
     vendors: &'a vendors::Index,
     budget: Budget,
     bare: grammar::Bare,
+    /// Whether one of [`RARE`] was seen.
+    has_rare: bool,
     // Up to where names were read, secrets found, URLs and command lines read.
     names_until: usize,
     found_until: usize,
@@ -216,9 +223,19 @@ impl Look<'_> {
         (debt + spent).saturating_sub(Budget::PER_BYTE * self.text.len())
     }
 
-    /// The first character of a keyword: a name of a secret, or the colon of `://`.
+    /// A place where a word may stand that leads to a secret.
     #[inline]
-    pub(crate) fn keyword(&mut self, at: usize, out: &mut Vec<Finding>) {
+    pub(crate) fn word(&mut self, at: usize, out: &mut Vec<Finding>) {
+        let bytes = self.text.as_bytes();
+        if is_keyword(bytes, at) {
+            self.keyword(at, out);
+        } else if !self.has_rare {
+            self.has_rare = is_rare(bytes, at);
+        }
+    }
+
+    /// The first character of a keyword: a name of a secret, or the colon of `://`.
+    fn keyword(&mut self, at: usize, out: &mut Vec<Finding>) {
         let bytes = self.text.as_bytes();
         if bytes[at] == b':' {
             if at >= self.urls_until && self.budget.has(at) {
@@ -300,12 +317,12 @@ impl Look<'_> {
 
     fn rare(
         &mut self,
-        word: Option<&(&str, Hint)>,
+        hint: Option<&Hint>,
         start: usize,
         end: usize,
         out: &mut Vec<Finding>,
     ) {
-        let Some((_, hint)) = word else { return };
+        let Some(hint) = hint else { return };
         if start < self.found_until || !self.budget.has(start) {
             return;
         }
@@ -340,4 +357,28 @@ impl Look<'_> {
             }
         }
     }
+}
+
+/// Whether a word begins at `at` that nearly all secrets have before or in them: a part of a name, in
+/// any case, `://`, or `hf_`, whose tokens have no digits.
+#[inline]
+fn is_keyword(bytes: &[u8], at: usize) -> bool {
+    let mut head = [0; 4];
+    for (letter, byte) in head.iter_mut().zip(&bytes[at..]) {
+        *letter = byte.to_ascii_lowercase();
+    }
+    matches!(
+        &head,
+        [b'p', b'w', ..] | b"pass" | b"cret" | b"cred" | b"auth" | [b'h', b'f', b'_', _]
+    ) || matches!(&head[..3], b"tok" | b"key" | b"://")
+}
+
+/// Whether the three letters at `at` are those that tell one of [`RARE`].
+#[inline]
+fn is_rare(bytes: &[u8], at: usize) -> bool {
+    RARE.iter().any(|(word, place, _)| {
+        let from = at.checked_sub(*place);
+        bytes[at] == word.as_bytes()[*place]
+            && from.is_some_and(|from| bytes[from..].starts_with(word.as_bytes()))
+    })
 }

@@ -1,0 +1,246 @@
+//! One pass over a text: masks of its blocks, and detectors where these give hints.
+
+use fearless_simd::prelude::*;
+use fearless_simd::{Level, dispatch};
+
+use super::masks::{BLOCK, Masks};
+use super::uuid;
+use super::window::{Runs, Window};
+use crate::detectors::personal::{addresses, email, numbers};
+use crate::detectors::secrets::Look;
+use crate::finding::Finding;
+use crate::kind::{Kind, Kinds};
+
+/// The longest run of characters that is looked at as one word.
+const LONGEST_RUN: usize = 4096;
+
+/// Kinds that are stretches of digits.
+const NUMBERS: Kinds = Kinds::of(&[Kind::Phone, Kind::Card, Kind::NationalId, Kind::Iban]);
+const ADDRESSES: Kinds = Kinds::of(&[Kind::IpAddress, Kind::PrivateIp]);
+
+/// How many blocks' masks are made before the first of them is looked at.
+const CHUNK: usize = 16;
+
+/// One pass over a text's blocks.
+pub(super) struct Pass<'t, 'f> {
+    text: &'t str,
+    kinds: Kinds,
+    look: Option<Look<'t>>,
+    numbers: bool,
+    // Up to where each kind of detector has looked.
+    numbers_until: usize,
+    dots_until: usize,
+    colons_until: usize,
+    runs_until: usize,
+    findings: &'f mut Vec<Finding>,
+}
+
+impl<'t, 'f> Pass<'t, 'f> {
+    /// A pass that looks for `kinds`, and for secrets where there is a `look`.
+    pub(super) fn new(
+        text: &'t str,
+        kinds: Kinds,
+        look: Option<Look<'t>>,
+        findings: &'f mut Vec<Finding>,
+    ) -> Self {
+        Self {
+            text,
+            kinds,
+            look,
+            numbers: kinds.intersects(NUMBERS),
+            numbers_until: 0,
+            dots_until: 0,
+            colons_until: 0,
+            runs_until: 0,
+            findings,
+        }
+    }
+
+    /// Looks at all of the text, with the widest instructions that the processor has.
+    pub(super) fn run(mut self) -> Option<Look<'t>> {
+        dispatch!(Level::new(), simd => self.blocks(simd));
+        self.look
+    }
+
+    /// Everything that is called from here for each block is inlined, so that it is made of the
+    /// instructions of `S`. What looks at hints is not: hints are rare, and it would make the loop
+    /// large.
+    #[inline(always)]
+    fn blocks<S: Simd>(&mut self, simd: S) {
+        let bytes = self.text.as_bytes();
+        let mut runs = Runs::default();
+        // The last of the chunk before, the chunk, and the first of the one behind it.
+        let mut masks = [Masks::default(); CHUNK + 2];
+        masks[1] = Masks::at(simd, bytes, 0);
+        let mut base = 0;
+        while base < bytes.len() {
+            let count = (bytes.len() - base).div_ceil(BLOCK).min(CHUNK);
+            for (i, masks) in masks[2..].iter_mut().take(count).enumerate() {
+                *masks = Masks::at(simd, bytes, base + (i + 1) * BLOCK);
+            }
+            for three in masks.windows(3).take(count) {
+                if let [previous, current, next] = three {
+                    let window = Window { previous, current, next };
+                    let long = runs.next(&window);
+                    let dense = if self.numbers { window.dense_numbers() } else { 0 };
+                    if (long | dense | window.may_have_hints()) != 0 {
+                        self.block(base, &window, long, dense);
+                    }
+                }
+                base += BLOCK;
+            }
+            masks[0] = masks[count];
+            masks[1] = masks[count + 1];
+        }
+    }
+
+    /// Looks at a block with hints.
+    #[inline(never)]
+    fn block(&mut self, base: usize, window: &Window<'_>, mut long: u64, mut dense: u64) {
+        if let Some(look) = &mut self.look {
+            let mut words = window.current.words;
+            while words != 0 {
+                look.word(base + words.trailing_zeros() as usize, self.findings);
+                words &= words - 1;
+            }
+            let (mut rules, mut flags) = window.rules_and_flags();
+            while rules != 0 {
+                look.rule(base + rules.trailing_zeros() as usize, self.findings);
+                rules &= rules - 1;
+            }
+            while flags != 0 {
+                look.flag(base + flags.trailing_zeros() as usize, self.findings);
+                flags &= flags - 1;
+            }
+        }
+        let mut ats = window.current.ats;
+        while ats != 0 {
+            self.at_sign(base + ats.trailing_zeros() as usize);
+            ats &= ats - 1;
+        }
+        while long != 0 {
+            let i = long.trailing_zeros();
+            self.long_run(base, i, window);
+            long &= long - 1;
+        }
+        while dense != 0 {
+            let i = dense.trailing_zeros();
+            self.dense_number(base + i as usize, window.is_behind_letter(i));
+            dense &= dense - 1;
+        }
+        let mut quads = window.dotted_quads();
+        while quads != 0 {
+            self.dotted_quad(base + quads.trailing_zeros() as usize);
+            quads &= quads - 1;
+        }
+        let mut groups = window.colon_groups() | window.dash_groups();
+        while groups != 0 {
+            self.hex_groups(base + groups.trailing_zeros() as usize);
+            groups &= groups - 1;
+        }
+    }
+
+    /// An `@`: the middle of an address, unless something else begins with it.
+    fn at_sign(&mut self, at: usize) {
+        let bytes = self.text.as_bytes();
+        let has_before = at > 0 && !bytes[at - 1].is_ascii_whitespace();
+        if has_before && self.kinds.contains(Kind::Email) {
+            email::confirm(self.text, at, self.findings);
+        }
+    }
+
+    /// A long run of characters of tokens that includes byte `i` of the block at `base`.
+    fn long_run(&mut self, base: usize, i: u32, window: &Window<'_>) {
+        let at = base + i as usize;
+        if at < self.runs_until {
+            return;
+        }
+        let bytes = self.text.as_bytes();
+        let is_token = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
+        // Most runs begin and end within what the masks show.
+        let (before, behind) = window.run_around(i);
+        let mut start = at.saturating_sub(before);
+        if before >= BLOCK {
+            let floor = at.saturating_sub(LONGEST_RUN).min(start);
+            start -= bytes[floor..start].iter().rev().take_while(|b| is_token(b)).count();
+        }
+        let start = start.max(self.runs_until);
+        let mut end = at + behind;
+        if behind >= BLOCK {
+            let ahead = bytes[end..].iter().take(LONGEST_RUN);
+            end += ahead.take_while(|b| is_token(b)).count();
+        }
+        self.runs_until = end;
+        let is_uuid = end - start == uuid::LENGTH && uuid::begins(bytes, start);
+        if is_uuid {
+            self.numbers_until = self.numbers_until.max(end);
+        }
+        if let Some(look) = &mut self.look {
+            look.run(start, end, is_uuid, self.findings);
+        }
+    }
+
+    /// The first digit of a place with many digits.
+    fn dense_number(&mut self, at: usize, behind_letter: bool) {
+        if at < self.numbers_until || behind_letter && !begins_with_capitals(self.text, at) {
+            return;
+        }
+        if let Some(end) = uuid::end(self.text.as_bytes(), at) {
+            self.numbers_until = end;
+            return;
+        }
+        let until = numbers::confirm(self.text, at, self.kinds, self.findings);
+        self.numbers_until = until.max(at + 1);
+    }
+
+    /// The first dot of something like `1.2.3.4`.
+    fn dotted_quad(&mut self, at: usize) {
+        let bytes = self.text.as_bytes();
+        let digits = bytes[..at].iter().rev().take(4).take_while(|b| b.is_ascii_digit()).count();
+        let start = at - digits;
+        if start < self.dots_until || !self.kinds.intersects(ADDRESSES) {
+            return;
+        }
+        let until = addresses::dots(self.text, start, self.kinds, self.findings);
+        self.dots_until = until.max(start + 1);
+    }
+
+    /// The first colon or dash of something like `fe80::1` or `00:1b:44:11:3a:b7`.
+    fn hex_groups(&mut self, at: usize) {
+        if at < self.colons_until
+            || !self.kinds.intersects(ADDRESSES.with(Kinds::of(&[Kind::Mac])))
+            || !is_in_hexadecimal(self.text.as_bytes(), at)
+        {
+            return;
+        }
+        let until = addresses::colons(self.text, at, self.kinds, self.findings);
+        self.colons_until = until.max(at + 1);
+    }
+}
+
+/// Whether up to six capital letters, or two small ones, stand before `at` as a word of their own:
+/// `DE89…`, `AB123456C`, `gb29…`. Other letters before digits are those of hashes and identifiers.
+fn begins_with_capitals(text: &str, at: usize) -> bool {
+    let before = || text.as_bytes()[..at].iter().rev().take(7);
+    let capitals = before().take_while(|b| b.is_ascii_uppercase()).count();
+    let small = before().take_while(|b| b.is_ascii_lowercase()).count();
+    let is_outside = |letters: usize| {
+        let outer = at.checked_sub(letters + 1).map(|i| text.as_bytes()[i]);
+        !outer.is_some_and(|b| b.is_ascii_alphanumeric())
+    };
+    (1..=6).contains(&capitals) && is_outside(capitals) || small == 2 && is_outside(2)
+}
+
+/// Whether only hexadecimal digits or colons stand around the colon or dash at `at`, as far as the
+/// next ones. Paths such as `std::fmt` fail here.
+fn is_in_hexadecimal(bytes: &[u8], at: usize) -> bool {
+    let digits = |bytes: &mut dyn Iterator<Item = &u8>| -> bool {
+        for byte in bytes.take(5) {
+            if !byte.is_ascii_hexdigit() {
+                return !byte.is_ascii_alphanumeric() && *byte != b'_';
+            }
+        }
+        true
+    };
+    digits(&mut bytes[..at].iter().rev()) && digits(&mut bytes[at + 1..].iter())
+}
