@@ -5,7 +5,8 @@
 //! gazetteer tells nearly all of them off. What remains triggers a window, bounded on both sides, so
 //! that any text takes linear time.
 
-use wide::u8x16;
+use fearless_simd::prelude::*;
+use fearless_simd::{Level, dispatch, u8x64};
 
 use super::gazetteer::{Flags, Gazetteer};
 use super::token::{Gap, Shape, Token, Tokenizer, is_word_byte};
@@ -88,9 +89,8 @@ pub(super) fn windows(
     while first < blocks {
         let from = first.saturating_sub(AROUND);
         let to = (first + CHUNK + AROUND).min(blocks);
-        for (i, block) in chunk[..to - from].iter_mut().enumerate() {
-            *block = classify(bytes, (from + i) * BLOCK);
-        }
+        let level = Level::new();
+        dispatch!(level, simd => classify(simd, bytes, from * BLOCK, &mut chunk[..to - from]));
         let dense = density(&chunk[..to - from]) >= CODE_NEARBY;
         for i in first..(first + CHUNK).min(blocks) {
             let around = Around { blocks: &chunk[..to - from], at: i - from, dense };
@@ -479,54 +479,45 @@ fn letters_end(text: &str, at: usize, limit: usize, ascii: impl Fn(&u8) -> bool)
     end
 }
 
-/// Classifies the 64 bytes at `start`, or what there is of them.
-#[inline]
-fn classify(bytes: &[u8], start: usize) -> Block {
-    let rest = &bytes[start..];
-    let Some(block) = rest.first_chunk::<BLOCK>() else {
-        let mut block = [b' '; BLOCK];
-        block[..rest.len()].copy_from_slice(rest);
-        return classify_block(&block, before(bytes, start), b' ');
-    };
-    classify_block(block, before(bytes, start), bytes.get(start + BLOCK).copied().unwrap_or(b' '))
-}
-
-fn before(bytes: &[u8], start: usize) -> u8 {
-    start.checked_sub(1).map_or(b' ', |i| bytes[i])
-}
-
-#[inline]
-fn classify_block(block: &[u8; BLOCK], before: u8, behind: u8) -> Block {
-    let mut upper = 0_u64;
-    let mut lower = 0_u64;
-    let mut word = 0_u64;
-    let mut high = 0_u64;
-    let mut lead = 0_u64;
-    let mut marks = 0_u64;
-    let mut spaces = 0_u64;
-    let mut digits = 0_u64;
-    let mut backslashes = 0_u64;
-    for (i, lane) in block.as_chunks::<16>().0.iter().enumerate() {
-        let lane = u8x16::new(*lane);
-        let range = |low: u8, high: u8| {
-            let offset = lane - u8x16::splat(low);
-            offset.min(u8x16::splat(high - low)).simd_eq(offset)
+/// Classifies as many blocks from `start` on.
+#[inline(always)]
+fn classify<S: Simd>(simd: S, bytes: &[u8], start: usize, blocks: &mut [Block]) {
+    for (i, classified) in blocks.iter_mut().enumerate() {
+        let at = start + i * BLOCK;
+        let rest = &bytes[at..];
+        let padded;
+        let block = match rest.first_chunk() {
+            Some(block) => block,
+            None => {
+                padded = last_block(rest);
+                &padded
+            }
         };
-        let is_upper = range(b'A', b'Z');
-        let is_lower = range(b'a', b'z');
-        let is_digit = range(b'0', b'9');
-        let bit = |mask: u8x16| u64::from(mask.to_bitmask()) << (16 * i);
-        upper |= bit(is_upper);
-        lower |= bit(is_lower);
-        digits |= bit(is_digit);
-        word |= bit(is_upper | is_lower | is_digit | lane.simd_eq(u8x16::splat(b'_')));
-        high |= bit(lane);
-        lead |= bit(range(0xC3, 0xDF));
-        marks |= bit(range(b'[', b'`') | range(b'{', b'~') | range(b';', b'>'));
-        backslashes |= bit(lane.simd_eq(u8x16::splat(b'\\')));
-        spaces |= bit(lane.simd_eq(u8x16::splat(b' ')));
+        let before = at.checked_sub(1).map_or(b' ', |i| bytes[i]);
+        *classified =
+            classify_block(simd, block, before, rest.get(BLOCK).copied().unwrap_or(b' '));
     }
-    let word = word | high;
+}
+
+#[cold]
+fn last_block(rest: &[u8]) -> [u8; BLOCK] {
+    let mut block = [b' '; BLOCK];
+    block[..rest.len()].copy_from_slice(rest);
+    block
+}
+
+#[inline(always)]
+fn classify_block<S: Simd>(simd: S, block: &[u8; BLOCK], before: u8, behind: u8) -> Block {
+    let bytes = u8x64::load_array_ref(simd, block);
+    let upper = within(bytes, b'A', b'Z');
+    let lower = within(bytes, b'a', b'z');
+    let digits = within(bytes, b'0', b'9');
+    let high = bytes.simd_ge(0x80).to_bitmask();
+    let lead = within(bytes, 0xC3, 0xDF);
+    let marks = within(bytes, b'[', b'`') | within(bytes, b'{', b'~') | within(bytes, b';', b'>');
+    let backslashes = bytes.simd_eq(b'\\').to_bitmask();
+    let spaces = bytes.simd_eq(b' ').to_bitmask();
+    let word = upper | lower | digits | bytes.simd_eq(b'_').to_bitmask() | high;
     let before = u64::from(is_word_byte(before));
     let behind = u64::from(behind.is_ascii_lowercase() || behind >= 0x80) << 63;
     let begins = !(word << 1 | before) | behind_escapes(block, backslashes);
@@ -538,6 +529,12 @@ fn classify_block(block: &[u8; BLOCK], before: u8, behind: u8) -> Block {
         marks: marks.count_ones() as u8,
         plain: (lower | high | digits | spaces).count_ones() as u8,
     }
+}
+
+/// Which bytes are `first`, `last` or between.
+#[inline(always)]
+fn within<S: Simd>(bytes: u8x64<S>, first: u8, last: u8) -> u64 {
+    (bytes - first).simd_le(last - first).to_bitmask()
 }
 
 /// Where a word begins behind `\n` in a string: the `n` is none of its letters.

@@ -1,20 +1,25 @@
 //! Finds everything in a text, in one pass.
 //!
-//! Ordinary text has next to nothing to find, so what costs is to see that. Two passes look for
-//! hints at many times the speed of an automaton: [`masks`] turns each block of 64 bytes into bits
-//! and derives places by arithmetic (an `@`, dense digits, dotted quads, groups of colons, long
-//! words with a digit), and a vectorised searcher finds the words that stand before secrets
-//! ([`Secrets`]). Only there a detector looks at the text, forwards and backwards within bounds, so
-//! that no text costs more than a fixed multiple of its length.
+//! Ordinary text has next to nothing to find, so what costs is to see that. [`pass`] looks for hints
+//! at many times the speed of an automaton: [`masks`] turns each block of 64 bytes into bits, with the
+//! widest instructions that the processor has, [`grams`] finds words by their letters, and [`window`]
+//! derives places by arithmetic (an `@`, dense digits, dotted quads, groups of colons, long words with
+//! a digit). Only there a detector looks at the text, forwards and backwards within bounds, so that no
+//! text costs more than a fixed multiple of its length.
 
+mod grams;
 mod labels;
 mod masks;
 mod pass;
 mod settings;
+#[cfg(test)]
+mod tests;
 mod uuid;
 mod window;
 
 use std::cell::Cell;
+
+use fearless_simd::Level;
 
 use crate::detectors::personal::labelled;
 use crate::detectors::secrets::Secrets;
@@ -29,6 +34,8 @@ pub use settings::{ScannerSettings, SettingsProblem};
 /// Finds everything in a text, in one pass.
 #[derive(Debug)]
 pub struct Scanner {
+    /// The widest instructions that the processor has.
+    level: Level,
     secrets: Secrets,
     labels: Labels,
     terms: Terms,
@@ -38,7 +45,7 @@ impl Scanner {
     /// A scanner with a deployment's own terms and patterns.
     pub fn new(settings: &ScannerSettings) -> Result<Self, SettingsProblem> {
         let (secrets, labels) = (Secrets::new(), Labels::new());
-        Ok(Self { secrets, labels, terms: Terms::new(settings)? })
+        Ok(Self { level: Level::new(), secrets, labels, terms: Terms::new(settings)? })
     }
 
     /// Everything of `kinds` in `text`: in order, without overlaps.
@@ -63,7 +70,7 @@ impl Scanner {
     ) -> Coverage {
         findings.clear();
         let look = kinds.iter().any(Kind::is_secret).then(|| self.secrets.look(text, *debt));
-        let look = Pass::new(text, kinds, look, findings).run();
+        let look = Pass::new(text, kinds, look, findings).run(self.level);
         let mut coverage = Coverage::Whole;
         if let Some(mut look) = look {
             self.secrets.rare(&mut look, findings);
@@ -71,7 +78,8 @@ impl Scanner {
             *debt = look.debt();
         }
         if kinds.intersects(LABELLED) {
-            self.labels.each(text, |at| labelled::confirm(text, at, kinds, findings));
+            let confirm = |at| labelled::confirm(text, at, kinds, findings);
+            self.labels.each(self.level, text, confirm);
         }
         if kinds.intersects(NAMES) {
             names::find(text, kinds, findings);

@@ -3,7 +3,8 @@
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, dispatch};
 
-use super::masks::{BLOCK, Masks};
+use super::grams::BLOCK;
+use super::masks::Masks;
 use super::uuid;
 use super::window::{Runs, Window};
 use crate::detectors::personal::{addresses, email, numbers};
@@ -56,9 +57,9 @@ impl<'t, 'f> Pass<'t, 'f> {
         }
     }
 
-    /// Looks at all of the text, with the widest instructions that the processor has.
-    pub(super) fn run(mut self) -> Option<Look<'t>> {
-        dispatch!(Level::new(), simd => self.blocks(simd));
+    /// Looks at all of the text.
+    pub(super) fn run(mut self, level: Level) -> Option<Look<'t>> {
+        dispatch!(level, simd => self.blocks(simd));
         self.look
     }
 
@@ -220,7 +221,7 @@ impl<'t, 'f> Pass<'t, 'f> {
 
 /// Whether up to six capital letters, or two small ones, stand before `at` as a word of their own:
 /// `DE89…`, `AB123456C`, `gb29…`. Other letters before digits are those of hashes and identifiers.
-fn begins_with_capitals(text: &str, at: usize) -> bool {
+pub(super) fn begins_with_capitals(text: &str, at: usize) -> bool {
     let before = || text.as_bytes()[..at].iter().rev().take(7);
     let capitals = before().take_while(|b| b.is_ascii_uppercase()).count();
     let small = before().take_while(|b| b.is_ascii_lowercase()).count();
@@ -233,7 +234,7 @@ fn begins_with_capitals(text: &str, at: usize) -> bool {
 
 /// Whether only hexadecimal digits or colons stand around the colon or dash at `at`, as far as the
 /// next ones. Paths such as `std::fmt` fail here.
-fn is_in_hexadecimal(bytes: &[u8], at: usize) -> bool {
+pub(super) fn is_in_hexadecimal(bytes: &[u8], at: usize) -> bool {
     let digits = |bytes: &mut dyn Iterator<Item = &u8>| -> bool {
         for byte in bytes.take(5) {
             if !byte.is_ascii_hexdigit() {

@@ -41,29 +41,62 @@ impl Window<'_> {
         current.words | current.ats | quads | groups | flags | addresses
     }
 
-    /// First digits of groups of digits about which enough digits follow to be somebody's number:
-    /// at least `DENSE` in the next `STRETCH` bytes.
+    /// First digits of groups of digits that may be somebody's number. At least `DENSE` are in the next
+    /// `STRETCH` bytes, and so many with nothing but marks between them, unless a letter stands beside
+    /// them, which may be the number's.
     #[inline(always)]
     pub(super) fn dense_numbers(&self) -> u64 {
         const DENSE: u32 = 6;
         const STRETCH: u64 = (1 << 18) - 1;
-        let (digits, next) = (self.current.digits, self.next.digits);
+        let (current, next) = (self.current, self.next);
         // Somebody's number has two digits side by side.
-        if digits & ahead(digits, next, 1) == 0
-            || digits.count_ones() + (next & STRETCH).count_ones() < DENSE
+        if current.digits & ahead(current.digits, next.digits, 1) == 0
+            || current.digits.count_ones() + (next.digits & STRETCH).count_ones() < DENSE
         {
             return 0;
         }
+        let behind_letter = back(current.letters, self.previous.letters, 1);
+        let groups = current.digits & !back(current.digits, self.previous.digits, 1);
+        let ends = |masks: &Masks| masks.tokens & !masks.digits & !masks.dashes | masks.colons;
+        let (ends, next_ends) = (ends(current), ends(next));
+        let joins = |masks: &Masks| masks.digits | masks.dashes;
+        let beside = current.letters & back(joins(current), joins(self.previous), 1);
+        let next_beside = next.letters & back(joins(next), joins(current), 1);
         let mut dense = 0;
-        let mut starts = digits & !back(digits, self.previous.digits, 1);
+        let mut starts = groups & !(behind_letter & self.within_words());
         while starts != 0 {
             let i = starts.trailing_zeros();
-            if (ahead_any(digits, next, i) & STRETCH).count_ones() >= DENSE {
-                dense |= 1 << i;
-            }
+            let digits = ahead_any(current.digits, next.digits, i);
+            let end = ahead_any(ends, next_ends, i);
+            // Everything up to the first end, the end left out.
+            let run = end.wrapping_sub(1) & !end;
+            let beside = ahead_any(beside, next_beside, i) & run.wrapping_add(1);
+            let many = (digits & STRETCH).count_ones() >= DENSE;
+            let many_in_run = (digits & run).count_ones() >= DENSE;
+            let is_beside = beside != 0 || behind_letter >> i & 1 != 0;
+            dense |= u64::from(many & (many_in_run | is_beside)) << i;
             starts &= starts - 1;
         }
         dense
+    }
+
+    /// Where no word of two small letters and none of capitals ends: `DE89…`, `AB123456C`, `gb29…`.
+    /// Other letters before digits are those of hashes and identifiers.
+    #[inline(always)]
+    pub(super) fn within_words(&self) -> u64 {
+        let Window { previous, current, .. } = self;
+        let alphanumeric = current.letters | current.digits;
+        let alphanumeric_before = previous.letters | previous.digits;
+        let capitals = current.letters & !current.small;
+        let capitals_before = previous.letters & !previous.small;
+        // The sum carries from where a word of capitals begins to the first byte behind it.
+        let begins = capitals & !back(alphanumeric, alphanumeric_before, 1);
+        let behind_capitals =
+            capitals.wrapping_add(begins).wrapping_add(capitals_before >> 63) & !capitals;
+        let behind_two = back(current.small, previous.small, 1)
+            & back(current.small, previous.small, 2)
+            & !back(alphanumeric, alphanumeric_before, 3);
+        !(behind_capitals | behind_two)
     }
 
     /// How many characters of tokens stand before byte `i`, which is one, and how many from it on, as
@@ -208,7 +241,7 @@ fn ahead(bits: u64, next: u64, k: u32) -> u64 {
 /// The same for any `k` below 64.
 #[inline(always)]
 fn ahead_any(bits: u64, next: u64, k: u32) -> u64 {
-    (join(next, bits) >> k) as u64
+    bits >> k | (next << 1) << (63 - k)
 }
 
 #[inline(always)]

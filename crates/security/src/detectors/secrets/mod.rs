@@ -359,6 +359,12 @@ impl Look<'_> {
     }
 }
 
+/// The rare words of ASCII, each with the place of the three letters that the pass stops at.
+#[cfg(test)]
+pub(crate) fn rare_words() -> impl Iterator<Item = (&'static str, usize)> {
+    RARE.iter().map(|(word, place, _)| (*word, *place))
+}
+
 /// Whether a word begins at `at` that nearly all secrets have before or in them: a part of a name, in
 /// any case, `://`, or `hf_`, whose tokens have no digits.
 #[inline]
