@@ -494,8 +494,7 @@ fn classify<S: Simd>(simd: S, bytes: &[u8], start: usize, blocks: &mut [Block]) 
             }
         };
         let before = at.checked_sub(1).map_or(b' ', |i| bytes[i]);
-        *classified =
-            classify_block(simd, block, before, rest.get(BLOCK).copied().unwrap_or(b' '));
+        *classified = classify_block(simd, block, before, rest.get(BLOCK).copied().unwrap_or(b' '));
     }
 }
 

@@ -52,8 +52,10 @@ fn slow_masks(bytes: &[u8], base: usize) -> Masks {
 
 /// Text of the characters that hints are made of.
 fn hints() -> impl Strategy<Value = String> {
-    proptest::string::string_regex("([0-9]{1,7}|[a-f]{1,3}|[A-Z]{1,7}|[:.@ _-]|-----|key|x|é|\n){0,90}")
-        .unwrap()
+    proptest::string::string_regex(
+        "([0-9]{1,7}|[a-f]{1,3}|[A-Z]{1,7}|[:.@ _-]|-----|key|x|é|\n){0,90}",
+    )
+    .unwrap()
 }
 
 proptest! {

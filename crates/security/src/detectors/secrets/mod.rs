@@ -2,8 +2,9 @@
 //!
 //! The engine's pass over a text calls [`Look`] at its hints: the words that most names of secrets
 //! have, `://`, `-----`, flags, and long runs of token characters with a digit. Words that are rare
-//! in any text are searched for separately with a vectorised searcher. Each hint is looked at
-//! forwards and backwards by bounded lengths, and all looks together have a [`Budget`].
+//! in any text are looked at behind the others; those beyond ASCII are found by a vectorised
+//! searcher. Each hint is looked at forwards and backwards by bounded lengths, and all looks together
+//! have a [`Budget`].
 
 mod allow;
 mod assignment;
@@ -85,7 +86,6 @@ pub(crate) fn wordiness(value: &str) -> f32 {
 #[derive(Debug)]
 pub(crate) struct Secrets {
     vendors: vendors::Index,
-    rare: Searcher,
     rare_beyond_ascii: Searcher,
 }
 
@@ -97,13 +97,14 @@ enum Searcher {
 }
 
 impl Searcher {
-    fn new(words: impl Iterator<Item = &'static str> + Clone) -> Self {
+    fn new(words: &[(&str, Hint)]) -> Self {
+        let words = || words.iter().map(|(word, _)| word);
         let packed = packed::Config::new()
             .match_kind(packed::MatchKind::LeftmostFirst)
             .builder()
-            .extend(words.clone())
+            .extend(words())
             .build();
-        packed.map_or_else(|| Self::Automaton(AhoCorasick::new(words).ok()), Self::Packed)
+        packed.map_or_else(|| Self::Automaton(AhoCorasick::new(words()).ok()), Self::Packed)
     }
 
     /// Calls `hit` with each word's index, start and end.
@@ -125,11 +126,7 @@ impl Searcher {
 
 impl Secrets {
     pub(crate) fn new() -> Self {
-        Self {
-            vendors: vendors::Index::new(),
-            rare: Searcher::new(RARE.iter().map(|(word, ..)| *word)),
-            rare_beyond_ascii: Searcher::new(RARE_BEYOND_ASCII.iter().map(|(word, _)| *word)),
-        }
+        Self { vendors: vendors::Index::new(), rare_beyond_ascii: Searcher::new(RARE_BEYOND_ASCII) }
     }
 
     /// A look at a new text. `debt` is what looks at earlier texts of the same request left.
@@ -139,7 +136,7 @@ impl Secrets {
             vendors: &self.vendors,
             budget: Budget { debt, spent: 0, is_exceeded: false },
             bare: grammar::Bare::default(),
-            has_rare: false,
+            rare: Vec::new(),
             names_until: 0,
             found_until: 0,
             urls_until: 0,
@@ -151,10 +148,15 @@ impl Secrets {
     pub(crate) fn rare(&self, look: &mut Look<'_>, out: &mut Vec<Finding>) {
         let text = look.text;
         look.restart();
-        if look.has_rare {
-            self.rare.each(text, |word, start, end| {
-                look.rare(RARE.get(word).map(|(.., hint)| hint), start, end, out);
-            });
+        let mut rare = std::mem::take(&mut look.rare);
+        rare.sort_by_key(|(start, _)| *start);
+        let mut behind = 0;
+        for (start, index) in rare {
+            let (word, _, hint) = RARE[index];
+            if start >= behind {
+                behind = start + word.len();
+                look.rare(Some(&hint), start, behind, out);
+            }
         }
         if !text.is_ascii() {
             look.restart();
@@ -202,8 +204,8 @@ pub(crate) struct Look<'a> {
     vendors: &'a vendors::Index,
     budget: Budget,
     bare: grammar::Bare,
-    /// Whether one of [`RARE`] was seen.
-    has_rare: bool,
+    /// Where each of [`RARE`] was seen, and which it was.
+    rare: Vec<(usize, usize)>,
     // Up to where names were read, secrets found, URLs and command lines read.
     names_until: usize,
     found_until: usize,
@@ -229,8 +231,8 @@ impl Look<'_> {
         let bytes = self.text.as_bytes();
         if is_keyword(bytes, at) {
             self.keyword(at, out);
-        } else if !self.has_rare {
-            self.has_rare = is_rare(bytes, at);
+        } else if let Some(found) = rare_word(bytes, at) {
+            self.rare.push(found);
         }
     }
 
@@ -315,13 +317,7 @@ impl Look<'_> {
         (self.names_until, self.found_until) = (0, 0);
     }
 
-    fn rare(
-        &mut self,
-        hint: Option<&Hint>,
-        start: usize,
-        end: usize,
-        out: &mut Vec<Finding>,
-    ) {
+    fn rare(&mut self, hint: Option<&Hint>, start: usize, end: usize, out: &mut Vec<Finding>) {
         let Some(hint) = hint else { return };
         if start < self.found_until || !self.budget.has(start) {
             return;
@@ -369,22 +365,28 @@ pub(crate) fn rare_words() -> impl Iterator<Item = (&'static str, usize)> {
 /// any case, `://`, or `hf_`, whose tokens have no digits.
 #[inline]
 fn is_keyword(bytes: &[u8], at: usize) -> bool {
-    let mut head = [0; 4];
-    for (letter, byte) in head.iter_mut().zip(&bytes[at..]) {
-        *letter = byte.to_ascii_lowercase();
-    }
+    let head: [u8; 4] = bytes[at..].first_chunk().copied().unwrap_or_else(|| {
+        let mut head = [0; 4];
+        head[..bytes.len() - at].copy_from_slice(&bytes[at..]);
+        head
+    });
+    let head = head.map(|byte| byte.to_ascii_lowercase());
     matches!(
         &head,
         [b'p', b'w', ..] | b"pass" | b"cret" | b"cred" | b"auth" | [b'h', b'f', b'_', _]
     ) || matches!(&head[..3], b"tok" | b"key" | b"://")
 }
 
-/// Whether the three letters at `at` are those that tell one of [`RARE`].
+/// The one of [`RARE`] whose three letters are at `at`: where it begins, and which it is.
 #[inline]
-fn is_rare(bytes: &[u8], at: usize) -> bool {
-    RARE.iter().any(|(word, place, _)| {
-        let from = at.checked_sub(*place);
-        bytes[at] == word.as_bytes()[*place]
-            && from.is_some_and(|from| bytes[from..].starts_with(word.as_bytes()))
+fn rare_word(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+    RARE.iter().enumerate().find_map(|(index, (word, place, _))| {
+        let word = word.as_bytes();
+        // Comparing whole words is slow, and nearly all differ here.
+        if bytes[at] != word[*place] {
+            return None;
+        }
+        let start = at.checked_sub(*place)?;
+        bytes[start..].starts_with(word).then_some((start, index))
     })
 }
