@@ -44,6 +44,7 @@ pub(super) struct Masks {
     pub(super) dashes: u64,
     pub(super) dots: u64,
     pub(super) colons: u64,
+    pub(super) commas: u64,
     pub(super) ats: u64,
     /// Where a word may stand that leads to a secret: one of [`WORDS`] begins, or seems to.
     pub(super) words: u64,
@@ -67,6 +68,7 @@ impl Masks {
             dashes,
             dots: bytes.simd_eq(b'.').to_bitmask(),
             colons: bytes.simd_eq(b':').to_bitmask(),
+            commas: bytes.simd_eq(b',').to_bitmask(),
             ats: bytes.simd_eq(b'@').to_bitmask(),
             words: WORDS.begin(simd, block),
         }

@@ -45,6 +45,7 @@ fn slow_masks(bytes: &[u8], base: usize) -> Masks {
         dashes: of(&|b| *b == b'-'),
         dots: of(&|b| *b == b'.'),
         colons: of(&|b| *b == b':'),
+        commas: of(&|b| *b == b','),
         ats: of(&|b| *b == b'@'),
         words: 0,
     }
@@ -53,7 +54,7 @@ fn slow_masks(bytes: &[u8], base: usize) -> Masks {
 /// Text of the characters that hints are made of.
 fn hints() -> impl Strategy<Value = String> {
     proptest::string::string_regex(
-        "([0-9]{1,7}|[a-f]{1,3}|[A-Z]{1,7}|[:.@ _-]|-----|key|x|é|\n){0,90}",
+        "([0-9]{1,7}|[a-f]{1,3}|[A-Z]{1,7}|[:.,@ _-]|-----|key|x|é|\n){0,90}",
     )
     .unwrap()
 }

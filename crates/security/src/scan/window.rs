@@ -42,11 +42,12 @@ impl Window<'_> {
     }
 
     /// First digits of groups of digits that may be somebody's number. At least `DENSE` are in the next
-    /// `STRETCH` bytes, and so many with nothing but marks between them, unless a letter stands beside
-    /// them, which may be the number's.
+    /// `STRETCH` bytes, and so many with nothing but marks between them. A letter beside them may be
+    /// the number's; before it there are `LETTERED` digits at least, or the number began before.
     #[inline(always)]
     pub(super) fn dense_numbers(&self) -> u64 {
         const DENSE: u32 = 6;
+        const LETTERED: u32 = 5;
         const STRETCH: u64 = (1 << 18) - 1;
         let (current, next) = (self.current, self.next);
         // Somebody's number has two digits side by side.
@@ -57,7 +58,9 @@ impl Window<'_> {
         }
         let behind_letter = back(current.letters, self.previous.letters, 1);
         let groups = current.digits & !back(current.digits, self.previous.digits, 1);
-        let ends = |masks: &Masks| masks.tokens & !masks.digits & !masks.dashes | masks.colons;
+        let ends = |masks: &Masks| {
+            masks.tokens & !masks.digits & !masks.dashes | masks.colons | masks.commas
+        };
         let (ends, next_ends) = (ends(current), ends(next));
         let joins = |masks: &Masks| masks.digits | masks.dashes;
         let beside = current.letters & back(joins(current), joins(self.previous), 1);
@@ -73,8 +76,10 @@ impl Window<'_> {
             let beside = ahead_any(beside, next_beside, i) & run.wrapping_add(1);
             let many = (digits & STRETCH).count_ones() >= DENSE;
             let many_in_run = (digits & run).count_ones() >= DENSE;
-            let is_beside = beside != 0 || behind_letter >> i & 1 != 0;
-            dense |= u64::from(many & (many_in_run | is_beside)) << i;
+            let word = ahead_any(current.tokens, next.tokens, i);
+            let in_word = (digits & word & !word.wrapping_add(1)).count_ones();
+            let lettered = beside != 0 && in_word >= LETTERED || behind_letter >> i & 1 != 0;
+            dense |= u64::from(many & (many_in_run | lettered)) << i;
             starts &= starts - 1;
         }
         dense
