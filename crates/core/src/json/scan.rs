@@ -156,6 +156,47 @@ impl<'a> Scan<'a> for Entries<'a> {
     }
 }
 
+/// Reads the elements of an array one by one, but for those that the caller knows.
+pub struct Elements<'a> {
+    cursor: Cursor<'a>,
+    is_first: bool,
+}
+
+impl<'a> Elements<'a> {
+    /// Begins to read `text`, which is an array and nothing else.
+    pub fn begin(text: &'a str) -> Result<Self, ScanError> {
+        let mut cursor = Cursor { text, at: 0 };
+        if !cursor.takes(b'[') {
+            return Err(cursor.unexpected("an array"));
+        }
+        Ok(Self { cursor, is_first: true })
+    }
+
+    /// Where the next element begins; `None` when all were read.
+    pub fn next_at(&mut self) -> Result<Option<usize>, ScanError> {
+        let cursor = &mut self.cursor;
+        let is_first = std::mem::take(&mut self.is_first);
+        if !is_first && cursor.takes(b',') || is_first && cursor.peek() != Some(b']') {
+            cursor.peek();
+            return Ok(Some(cursor.at));
+        }
+        if cursor.takes(b']') && cursor.is_at_end() {
+            return Ok(None);
+        }
+        Err(cursor.error(ScanProblem::Syntax, cursor.at))
+    }
+
+    /// Reads the next element.
+    pub fn read<T: Scan<'a>>(&mut self) -> Result<T, ScanError> {
+        T::scan(&mut self.cursor)
+    }
+
+    /// Goes on at `end`, where the caller knows that an element ends.
+    pub fn skip_to(&mut self, end: usize) {
+        self.cursor.at = end;
+    }
+}
+
 /// A place in a JSON text, between two of its tokens.
 pub struct Cursor<'a> {
     text: &'a str,

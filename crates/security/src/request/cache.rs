@@ -89,8 +89,9 @@ impl<T: Weight> Cache<T> {
             shard.old = std::mem::take(&mut shard.young);
             shard.young_bytes = 0;
         }
-        if shard.young.insert(key, entry).is_none() {
-            shard.young_bytes += bytes;
+        shard.young_bytes += bytes;
+        if let Some(before) = shard.young.insert(key, entry) {
+            shard.young_bytes -= OVERHEAD + size_of::<T>() + before.weight();
         }
     }
 

@@ -20,7 +20,7 @@ use super::encoding::{Coding, base64_run};
 use crate::injection::Origin;
 
 /// How deep strings inside of strings are read.
-const DEEPEST: usize = 4;
+pub(super) const DEEPEST: usize = 4;
 /// Base64 shorter than this may as well be a word.
 const SHORTEST_BLOB: usize = 64;
 

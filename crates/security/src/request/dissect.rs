@@ -1,12 +1,12 @@
-//! Takes a request apart: into blocks, which are looked at one by one and remembered from turn to
-//! turn, and these into units, each of which is scanned as one text.
+//! Takes the blocks of a request (a message, a tool, a member), which are looked at one by one, apart
+//! into units, each of which is scanned as one text.
 //!
 //! This knows the places of a chat request, so that the words of the protocol are left alone and
 //! everything else is read: a member that has no name here is unknown, and is read with its name.
 
 use sluice_core::json::scan::{Entries, Raw, read};
 use sluice_core::json::unescape;
-use sluice_core::source::{CHAT_MEMBERS, OWN_MEMBERS, Source};
+use sluice_core::source::{CHAT_MEMBERS, OWN_MEMBERS};
 
 use super::compose::{Blobs, Form, Piece, Unit};
 use crate::injection::Origin;
@@ -31,8 +31,6 @@ const PART_TYPES: [&str; 8] = [
 
 /// A part of a request that is looked at on its own, and remembered from turn to turn.
 pub(super) struct Block<'a> {
-    /// Which member of the request it is in.
-    pub(super) member: usize,
     /// Its bytes.
     pub(super) text: &'a str,
     /// What it is.
@@ -41,41 +39,17 @@ pub(super) struct Block<'a> {
 
 /// What a block is.
 pub(super) enum What<'a> {
-    /// A message, by its index, taken apart.
-    Message(usize, Entries<'a>),
-    /// A tool, by its index.
-    Tool(usize),
+    /// A message, taken apart.
+    Message(Entries<'a>),
+    /// A tool.
+    Tool,
     /// A member of the request, by its name.
     Member(&'a str),
 }
 
-/// The blocks of a request.
-pub(super) fn blocks(source: &Source) -> Vec<Block<'_>> {
-    let mut blocks = Vec::new();
-    for (member, source) in source.members.iter().enumerate() {
-        let (name, text) = (&*source.name, source.value.as_str());
-        if OWN_MEMBERS.contains(&name) || WRITTEN_ANEW.contains(&name) || is_setting(name, text) {
-            continue;
-        }
-        match name {
-            "messages" if let Ok(messages) = read::<Vec<(Entries<'_>, Raw<'_>)>>(text) => {
-                blocks.extend(messages.into_iter().enumerate().map(|(i, (entries, raw))| Block {
-                    member,
-                    text: raw.get(),
-                    what: What::Message(i, entries),
-                }));
-            }
-            "tools" if let Ok(tools) = read::<Vec<Raw<'_>>>(text) => {
-                blocks.extend(tools.into_iter().enumerate().map(|(i, raw)| Block {
-                    member,
-                    text: raw.get(),
-                    what: What::Tool(i),
-                }));
-            }
-            _ => blocks.push(Block { member, text, what: What::Member(name) }),
-        }
-    }
-    blocks
+/// Whether a member may say something to a provider.
+pub(super) fn is_sent(name: &str, value: &str) -> bool {
+    !OWN_MEMBERS.contains(&name) && !WRITTEN_ANEW.contains(&name) && !is_setting(name, value)
 }
 
 /// Whether a member is a plain number or a switch, which holds nothing.
@@ -87,8 +61,8 @@ impl<'a> Block<'a> {
     /// What is scanned of the block.
     pub(super) fn units(&self) -> Vec<Unit<'a>> {
         match &self.what {
-            What::Message(_, entries) => message(self.text, &entries.0),
-            What::Tool(_) => tool(self.text),
+            What::Message(entries) => message(self.text, &entries.0),
+            What::Tool => tool(self.text),
             What::Member(name) => member(name, self.text),
         }
     }

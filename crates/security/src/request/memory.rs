@@ -1,57 +1,108 @@
 //! What is remembered of a request for the next turn of its conversation, and by what.
 //!
-//! Hashing is fast on long stretches only, so messages are hashed in groups: from the first one on,
-//! each group ends where it is long enough. A turn that adds messages leaves all groups as they
-//! were but the last, whose messages are then looked up one by one.
+//! A turn repeats the bytes of the one before and adds some at the end. What is remembered is a
+//! *stretch*: a run of messages, by a keyed hash of its bytes. Where a stretch may begin, samples of
+//! the text tell how long the stretches were that began like this; so many bytes are hashed, and
+//! where the hash is known, nothing of them is read. Equal bytes in an array of messages are equal
+//! messages, wherever the array goes on.
+//!
+//! Besides the whole list, groups of messages are remembered: they are known, too, where a message
+//! behind them was changed or taken away.
 
-use std::ops::Range;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
-use sluice_core::source::Source;
-
+use super::Subject;
 use super::cache::{Cache, CacheKey, Weight};
-use super::dissect::{Block, What};
-use super::reader::Examined;
-use super::{Subject, offset_in};
-use crate::finding::Finding;
+use super::known::{Known, Placed};
 use crate::kind::Kind;
 
-/// A group ends behind the block with which it is as long as this.
-const GROUP: usize = 16 << 10;
-/// Single blocks smaller than this are read sooner than they are hashed and looked up...
-const SMALLEST: usize = 8 << 10;
-/// ... or, where reading is costly, these.
-const SMALLEST_IF_COSTLY: usize = 1 << 10;
+/// A group ends behind the message with which it is as long as this.
+pub(super) const GROUP: usize = 16 << 10;
+/// What is shorter is read sooner than it is hashed, looked up and remembered.
+pub(super) const SHORTEST: usize = 1 << 10;
+
+/// Bytes that are hashed to find lengths by.
+const SAMPLED: usize = 255;
+/// How many samples a long text gives, and how far apart they are.
+const SAMPLES: usize = 15;
+const APART: usize = 1 << 10;
+/// So many of its last bytes tell a stretch from others that begin like it.
+const END: usize = 32;
+/// How many stretches may begin alike: conversations at the same time that begin with the same
+/// words, some of them more than once.
+const MOST_LENGTHS: usize = 64;
+/// How many of them are hashed at most: their ends were alike by chance.
+const MOST_TRIED: usize = 2;
 
 /// What is remembered.
 pub(super) struct Memory {
-    examined: Cache<Vec<Arc<Examined>>>,
-    spread: Cache<Vec<Placed>>,
+    known: Cache<Known>,
+    lengths: Cache<Vec<Length>>,
+    spread: Cache<Recalled>,
+    ends: RandomState,
     has_room: bool,
 }
 
-/// A finding in a group of blocks.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Placed {
-    /// Index of the block in the group.
-    pub(super) block: usize,
-    /// Index of the unit in the block.
-    pub(super) unit: usize,
-    /// Where it is in the unit.
-    pub(super) finding: Finding,
+/// Where the values of a request stand in a stretch. All in the order of the stretch's blocks.
+#[derive(Debug, Default)]
+pub(super) struct Recalled {
+    /// Their places.
+    pub(super) placed: Vec<Placed>,
+    /// Blocks with words in them that look like placeholders. They are looked through anew each
+    /// time, as these words are content.
+    pub(super) anew: Vec<usize>,
 }
 
-impl Weight for Vec<Placed> {
+/// How long a stretch is, and a little about its end: too little to tell anything of its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Length {
+    bytes: usize,
+    end: u16,
+}
+
+/// A place at which a stretch begins.
+struct Place {
+    /// What lengths are found by: for all of the text, and for its beginning.
+    long: Option<CacheKey>,
+    short: CacheKey,
+}
+
+/// A stretch that is known.
+pub(super) struct Found {
+    /// Its length.
+    pub(super) bytes: usize,
+    /// What it is known by.
+    pub(super) key: CacheKey,
+    /// What is known.
+    pub(super) known: Arc<Known>,
+    /// The hash of so much of the text, to go on with.
+    pub(super) hasher: blake3::Hasher,
+}
+
+impl Weight for Recalled {
     fn weight(&self) -> usize {
-        self.capacity() * size_of::<Placed>()
+        self.placed.capacity() * size_of::<Placed>() + self.anew.capacity() * size_of::<usize>()
+    }
+}
+
+impl Weight for Vec<Length> {
+    fn weight(&self) -> usize {
+        self.capacity() * size_of::<Length>()
     }
 }
 
 impl Memory {
     /// Memory of up to `bytes`.
     pub(super) fn new(bytes: usize) -> Self {
-        let half = bytes / 2;
-        Self { examined: Cache::new(half), spread: Cache::new(half), has_room: bytes > 0 }
+        let eighth = bytes / 8;
+        Self {
+            known: Cache::new(eighth * 4),
+            lengths: Cache::new(eighth),
+            spread: Cache::new(eighth * 3),
+            ends: RandomState::new(),
+            has_room: bytes > 0,
+        }
     }
 
     /// Whether anything can be remembered.
@@ -59,35 +110,116 @@ impl Memory {
         self.has_room
     }
 
-    /// What is known about each block of a group.
-    pub(super) fn examined(&self, key: CacheKey) -> Option<Arc<Vec<Arc<Examined>>>> {
-        self.examined.find(key)
+    /// What is known by a key.
+    pub(super) fn known(&self, key: CacheKey) -> Option<Arc<Known>> {
+        self.known.find(key)
     }
 
     /// Remembers it.
-    pub(super) fn remember(&self, key: CacheKey, known: Vec<Arc<Examined>>) {
-        self.examined.insert(key, Arc::new(known));
+    pub(super) fn remember(&self, key: CacheKey, known: Arc<Known>) {
+        self.known.insert(key, known);
     }
 
-    /// Where the values of some request stand in a group.
-    pub(super) fn spread(&self, key: CacheKey) -> Option<Arc<Vec<Placed>>> {
+    /// The longest known stretch of messages that `text` begins with.
+    pub(super) fn stretch(&self, keys: &Keys, text: &str) -> Option<Found> {
+        let place = Place::new(keys, text)?;
+        for key in [place.long, Some(place.short)].into_iter().flatten() {
+            let Some(lengths) = self.lengths.find(key) else { continue };
+            let mut lengths: Vec<usize> = lengths
+                .iter()
+                .filter(|length| Some(**length) == self.length(text, length.bytes))
+                .map(|length| length.bytes)
+                .collect();
+            lengths.sort_unstable_by(|a, b| b.cmp(a));
+            for bytes in lengths.into_iter().take(MOST_TRIED) {
+                let Some(stretch) = text.get(..bytes) else { continue };
+                let mut hasher = keys.hasher();
+                hasher.update(stretch.as_bytes());
+                let key = CacheKey::new(&hasher.finalize());
+                if let Some(known) = self.known(key) {
+                    return Some(Found { bytes, key, known, hasher });
+                }
+            }
+        }
+        None
+    }
+
+    /// Remembers that a stretch of so many bytes of `text` is known. It takes the place of the one
+    /// of `instead_of` bytes that it is a continuation of.
+    pub(super) fn remember_length(
+        &self,
+        keys: &Keys,
+        text: &str,
+        bytes: usize,
+        instead_of: Option<usize>,
+    ) {
+        let Some(place) = Place::new(keys, text) else { return };
+        // What a stretch is looked for by must not reach beyond it.
+        let key = place.long.filter(|_| bytes >= SAMPLES * APART).unwrap_or(place.short);
+        let Some(length) = self.length(text, bytes) else { return };
+        let known = self.lengths.find(key);
+        let mut lengths = known.map_or_else(Vec::new, |lengths| lengths.to_vec());
+        if lengths.contains(&length) {
+            return;
+        }
+        let before = instead_of.and_then(|bytes| self.length(text, bytes));
+        if let Some(before) = lengths.iter_mut().find(|length| Some(**length) == before) {
+            *before = length;
+        } else {
+            if lengths.len() >= MOST_LENGTHS {
+                lengths.remove(0);
+            }
+            lengths.push(length);
+        }
+        self.lengths.insert(key, Arc::new(lengths));
+    }
+
+    /// The length of the stretch that `text` begins with and that ends behind `bytes`.
+    fn length(&self, text: &str, bytes: usize) -> Option<Length> {
+        let end = text.as_bytes().get(bytes.checked_sub(END)?..bytes)?;
+        Some(Length { bytes, end: self.ends.hash_one(end) as u16 })
+    }
+
+    /// Where the values of some request stand in a stretch.
+    pub(super) fn spread(&self, key: CacheKey) -> Option<Arc<Recalled>> {
         self.spread.find(key)
     }
 
     /// Remembers it.
-    pub(super) fn remember_spread(&self, key: CacheKey, placed: Vec<Placed>) {
-        self.spread.insert(key, Arc::new(placed));
+    pub(super) fn remember_spread(&self, key: CacheKey, recalled: Recalled) {
+        self.spread.insert(key, Arc::new(recalled));
     }
 }
 
-/// What the blocks of an account's requests are remembered by, at one level. The filter's settings
+impl Place {
+    fn new(keys: &Keys, text: &str) -> Option<Self> {
+        let text = text.as_bytes();
+        let mut sampled = [0; SAMPLED + 1];
+        let [_, samples @ ..] = &mut sampled;
+        samples.copy_from_slice(text.get(..SAMPLED)?);
+        let short = CacheKey::new(&blake3::keyed_hash(&keys.places, &sampled));
+        let mut long = None;
+        if text.len() >= SAMPLES * APART {
+            let [kind, samples @ ..] = &mut sampled;
+            *kind = 1;
+            let samples = samples.chunks_exact_mut(SAMPLED / SAMPLES);
+            for (sample, stretch) in samples.zip(text.chunks(APART)) {
+                sample.copy_from_slice(stretch.get(..sample.len())?);
+            }
+            long = Some(CacheKey::new(&blake3::keyed_hash(&keys.places, &sampled)));
+        }
+        Some(Self { long, short })
+    }
+}
+
+/// What stretches of an account's requests are remembered by, at one level. The filter's settings
 /// are no part of it: they are those of its memory, which lives no longer than they do.
 pub(super) struct Keys {
     messages: [u8; 32],
     tools: [u8; 32],
     members: [u8; 32],
+    places: [u8; 32],
     spread: [u8; 32],
-    smallest: usize,
 }
 
 /// The same for one set of values that were found.
@@ -95,7 +227,7 @@ pub(super) struct SpreadKeys([u8; 32]);
 
 impl Keys {
     /// The keys for a subject.
-    pub(super) fn new(secret: &[u8; 32], subject: &Subject<'_>, is_costly: bool) -> Self {
+    pub(super) fn new(secret: &[u8; 32], subject: &Subject<'_>) -> Self {
         let key = |purpose: &[u8; 8]| {
             let mut hasher = blake3::Hasher::new_keyed(secret);
             hasher.update(purpose);
@@ -107,27 +239,30 @@ impl Keys {
             messages: key(b"messages"),
             tools: key(b"tools   "),
             members: key(b"members "),
+            places: key(b"places  "),
             spread: key(b"spread  "),
-            smallest: if is_costly { SMALLEST_IF_COSTLY } else { SMALLEST },
         }
     }
 
-    /// What a single block is remembered by, if it is.
-    pub(super) fn of_block(&self, block: &Block<'_>) -> Option<CacheKey> {
-        (block.text.len() >= self.smallest).then(|| self.of_text(block, block.text))
+    /// What hashes stretches of messages.
+    pub(super) fn hasher(&self) -> blake3::Hasher {
+        blake3::Hasher::new_keyed(&self.messages)
     }
 
-    /// What `text` is remembered by, which is one block or several like it.
-    fn of_text(&self, block: &Block<'_>, text: &str) -> CacheKey {
-        let hash = match &block.what {
-            What::Message(..) => blake3::keyed_hash(&self.messages, text.as_bytes()),
-            What::Tool(_) => blake3::keyed_hash(&self.tools, text.as_bytes()),
-            What::Member(name) => {
-                let key = blake3::keyed_hash(&self.members, name.as_bytes());
-                blake3::keyed_hash(key.as_bytes(), text.as_bytes())
-            }
-        };
-        CacheKey::new(&hash)
+    /// What a stretch of messages is remembered by.
+    pub(super) fn of_messages(&self, text: &str) -> CacheKey {
+        CacheKey::new(&blake3::keyed_hash(&self.messages, text.as_bytes()))
+    }
+
+    /// What all tools are remembered by.
+    pub(super) fn of_tools(&self, text: &str) -> CacheKey {
+        CacheKey::new(&blake3::keyed_hash(&self.tools, text.as_bytes()))
+    }
+
+    /// What another member of a request is remembered by.
+    pub(super) fn of_member(&self, name: &str, value: &str) -> CacheKey {
+        let key = blake3::keyed_hash(&self.members, name.as_bytes());
+        CacheKey::new(&blake3::keyed_hash(key.as_bytes(), value.as_bytes()))
     }
 
     /// The keys for a request in which `values` were found.
@@ -143,80 +278,8 @@ impl Keys {
 }
 
 impl SpreadKeys {
-    /// What a group is remembered by.
-    pub(super) fn of_group(&self, group: CacheKey) -> CacheKey {
-        CacheKey::new(&blake3::keyed_hash(&self.0, group.as_bytes()))
-    }
-}
-
-/// Blocks that are looked up together.
-pub(super) struct Group {
-    /// Which blocks.
-    pub(super) blocks: Range<usize>,
-    /// What they are remembered by, if they are.
-    pub(super) key: Option<CacheKey>,
-}
-
-/// The groups of a request's blocks.
-pub(super) fn groups(source: &Source, blocks: &[Block<'_>], keys: Option<&Keys>) -> Vec<Group> {
-    let mut groups = Vec::with_capacity(blocks.len());
-    let mut from = 0;
-    let alone = |i: usize| {
-        let key = keys.zip(blocks.get(i)).and_then(|(keys, block)| keys.of_block(block));
-        Group { blocks: i..i + 1, key }
-    };
-    for (i, block) in blocks.iter().enumerate() {
-        let Some(keys) = keys else {
-            groups.push(alone(i));
-            from = i + 1;
-            continue;
-        };
-        if blocks[from].member != block.member {
-            groups.extend((from..i).map(alone));
-            from = i;
-        }
-        let value = source.members.get(block.member).map_or("", |member| member.value.as_str());
-        let start = offset_in(value, blocks[from].text);
-        let end = offset_in(value, block.text) + block.text.len();
-        // Tools are the same turn after turn, and nothing comes after the last one.
-        let is_last = blocks.get(i + 1).is_none_or(|next| next.member != block.member);
-        let is_complete = is_last && matches!(block.what, What::Tool(_));
-        if end.saturating_sub(start) < GROUP && !is_complete {
-            continue;
-        }
-        let text = value.get(start..end);
-        groups.push(Group { blocks: from..i + 1, key: text.map(|text| keys.of_text(block, text)) });
-        from = i + 1;
-    }
-    groups.extend((from..blocks.len()).map(alone));
-    groups
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-    use sluice_core::level::SecurityLevel;
-
-    use super::super::tests::{EMAIL, filter, send, subject};
-    use super::*;
-
-    #[test]
-    fn a_group_with_a_placeholder_is_looked_through_anew() {
-        let filter = filter();
-        let subject = subject(SecurityLevel::Standard);
-        let user = |text: &str| json!({"role": "user", "content": text});
-        let sent = |messages: &[serde_json::Value]| {
-            let request = json!({"messages": messages}).to_string();
-            send(&filter, &request, &subject).unwrap().filtered
-        };
-        let placeholder = sent(&[user(EMAIL)]).map.redactions()[0].placeholder.clone();
-        let long = |n: usize| user(&format!("{n} {placeholder}{}", " lorem".repeat(GROUP / 6)));
-        // The second group has a placeholder that the first one had.
-        for messages in [vec![long(1), long(2), user(EMAIL)], vec![long(2), user(EMAIL)]] {
-            let filtered = sent(&messages);
-            let redactions = filtered.map.redactions();
-            assert_eq!(redactions.len(), 1);
-            assert_ne!(redactions[0].placeholder, placeholder);
-        }
+    /// What a stretch's places are remembered by.
+    pub(super) fn of_stretch(&self, stretch: CacheKey) -> CacheKey {
+        CacheKey::new(&blake3::keyed_hash(&self.0, stretch.as_bytes()))
     }
 }

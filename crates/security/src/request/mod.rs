@@ -5,23 +5,29 @@
 //! for want of a name: every string, name and number of every member is either scanned or listed in
 //! [`dissect`] as one that is not sent. From bytes to findings and back:
 //!
-//! 1. [`dissect`]: the request is cut into blocks (a message, a tool, a member), and these into
-//!    units: stretches that are read as one text. Adjacent text parts of a message are one unit;
-//!    two messages never are, so that what a turn looks like does not depend on the next.
-//! 2. [`compose`]: a unit becomes a text without escapes, nested JSON and text files included.
-//! 3. [`find`]: it is scanned. What is known about a block is remembered ([`memory`]).
-//! 4. [`spread`]: only where something was found: the same values are looked for in everything else.
+//! 1. [`groups`]: the request is cut into blocks (a message, a tool, a member), but for stretches of
+//!    it that are known from an earlier turn ([`memory`]).
+//! 2. [`dissect`]: blocks are cut into units: stretches that are read as one text. Adjacent text
+//!    parts of a message are one unit; two messages never are, so that what a turn looks like does
+//!    not depend on the next.
+//! 3. [`compose`]: a unit becomes a text without escapes, nested JSON and text files included.
+//! 4. [`find`]: it is scanned. What was found ([`known`]) is remembered.
+//! 5. [`spread`]: only where something was found: the same values are looked for in everything else.
 //!    This may change an earlier turn when its value is first recognised in a later one; the
 //!    alternative were to let it leave.
-//! 5. [`edits`]: the findings become edits of the original bytes.
+//! 6. [`edits`]: the findings become edits of the original bytes.
 
 mod cache;
 mod compose;
+#[cfg(test)]
+mod conversations;
 mod data_url;
 mod dissect;
 mod edits;
 pub(crate) mod encoding;
 mod find;
+mod groups;
+mod known;
 #[cfg(test)]
 mod leftovers;
 mod memory;
@@ -34,6 +40,7 @@ mod properties;
 mod reader;
 mod redact;
 mod report;
+mod spots;
 mod spread;
 #[cfg(test)]
 mod tests;
@@ -48,8 +55,8 @@ use sluice_core::filtering::FilterAction;
 use sluice_core::level::SecurityLevel;
 use sluice_core::source::{Source, SourceMember};
 
-use self::dissect::blocks;
-use self::memory::{Memory, groups};
+use self::groups::Groups;
+use self::memory::{Keys, Memory};
 pub use self::place::places;
 use self::reader::{Failure, Reader};
 use self::redact::{Read, redact};
@@ -210,23 +217,28 @@ impl Filter {
             let (map, report) = (RedactionMap::default(), Report::default());
             return Ok(Filtered { members: None, map, found: Vec::new(), report });
         }
-        let blocks = blocks(source);
         let mut reader = Reader::new(self, subject);
-        let groups = groups(source, &blocks, reader.keys.as_ref());
-        let examined = match reader.examine(&blocks, &groups) {
-            Ok(examined) => examined,
-            Err(failed_on) => {
-                let place = blocks.get(failed_on).map(|block| block.place(None));
-                return Err(failed(place.unwrap_or_default(), Report::default()));
-            }
+        let keys = (!subject.zero_retention && self.memory.has_room())
+            .then(|| Keys::new(&self.secret, subject));
+        let memory = keys.as_ref().map(|keys| (&self.memory, keys));
+        let Groups { groups, stretches, .. } = Groups::of(source, memory);
+        let known = match reader.examine(&groups) {
+            Ok(known) => known,
+            Err(place) => return Err(failed(place, Report::default())),
         };
-        let mut report = reader.report(examined.iter().map(|known| &**known));
-        let refusal = reader.refusal(&blocks, &examined);
-        let filtered = if examined.iter().all(|known| known.findings.is_empty()) {
+        if let Some((memory, keys)) = memory {
+            for stretch in &stretches {
+                stretch.remember(memory, keys, &groups, &known);
+            }
+        }
+        let mut report = reader.report(known.iter().map(|known| &known.worst));
+        let refusal = reader.refusal(&groups, &known);
+        let filtered = if known.iter().any(|known| known.has_findings) {
+            let read = Read { groups, stretches, known, memory };
+            redact(self, subject, source, &read, report.clone())
+        } else {
             let map = RedactionMap::default();
             Ok(Filtered { members: None, map, found: Vec::new(), report: report.clone() })
-        } else {
-            redact(source, &Read { blocks, groups, examined }, &mut reader, report.clone())
         };
         if let Some(refusal) = refusal {
             report.action = FilterAction::Block;

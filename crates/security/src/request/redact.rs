@@ -1,4 +1,9 @@
 //! Replaces what was found in a request.
+//!
+//! First it is settled what is to be replaced, stretch by stretch: what was found in it, and the
+//! same values wherever else they stand. That is remembered, so that a further turn costs its own
+//! text and the number of its findings. Only then, when all words are known that no placeholder may
+//! be, placeholders are made.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -8,91 +13,70 @@ use sluice_core::filtering::FilterAction;
 use sluice_core::json::RawJson;
 use sluice_core::source::{Source, SourceMember};
 
-use super::compose::{Composer, Form, Items, Unit};
-use super::dissect::{Block, What};
+use super::compose::{Composer, Form, Unit};
 use super::edits::{Edit, Replacement, apply, clip, edits, leave_none_empty};
-use super::memory::{Group, Placed};
-use super::reader::{Examined, Reader};
+use super::groups::{Group, Stretch};
+use super::known::{Known, KnownBlock, Placed, Spot};
+use super::memory::{Keys, Memory, Recalled};
 use super::report::Report;
+use super::spots::spots;
 use super::spread::Spread;
-use super::{Failure, Filtered, Found, offset_in};
+use super::{Failure, Filter, Filtered, Found, Subject, offset_in};
 use crate::finding::{Finding, settle};
 use crate::kind::Kind;
 use crate::map::{RedactionMap, TakenWords};
 use crate::placeholder::PlaceholderKey;
 
-/// A unit in which something is replaced.
-struct Work<'a> {
-    /// Index of its block among the request's.
-    block: usize,
-    /// Index of the unit among the block's.
-    n: usize,
-    unit: Unit<'a>,
-    text: String,
-    layout: Vec<Items>,
-    findings: Vec<Finding>,
-}
-
 /// What was read of a request.
-pub(super) struct Read<'a> {
-    pub(super) blocks: Vec<Block<'a>>,
-    pub(super) groups: Vec<Group>,
-    pub(super) examined: Vec<Arc<Examined>>,
+pub(super) struct Read<'a, 'm> {
+    pub(super) groups: Vec<Group<'a>>,
+    pub(super) stretches: Vec<Stretch<'a>>,
+    /// What is known about each group.
+    pub(super) known: Vec<Arc<Known>>,
+    pub(super) memory: Option<(&'m Memory, &'m Keys)>,
 }
 
 /// The request with everything replaced that was found, wherever it stands. Fails where that cannot
 /// be looked for.
 pub(super) fn redact(
+    filter: &Filter,
+    subject: &Subject<'_>,
     source: &Source,
-    read: &Read<'_>,
-    reader: &mut Reader<'_>,
+    read: &Read<'_, '_>,
     mut report: Report,
 ) -> Result<Filtered, Failure> {
-    let values = values(read, &mut reader.composer);
-    let mut collector = Collector {
-        spread: Spread::new(values.iter().map(|(value, kind)| (value.as_str(), *kind)))?,
-        composer: &mut reader.composer,
-        taken: TakenWords::new(reader.filter.surrogates),
-        works: Vec::new(),
+    let mut composer = Composer::default();
+    let values = read.values(&mut composer);
+    let mut search = Search {
+        values: &values,
+        spread: None,
+        composer: &mut composer,
+        taken: TakenWords::new(filter.surrogates),
     };
-    let memory = &reader.filter.memory;
-    let spread_keys = reader.keys.as_ref().map(|keys| keys.of_values(&values));
-    for group in &read.groups {
-        let key = spread_keys.as_ref().zip(group.key).map(|(keys, key)| keys.of_group(key));
-        if let Some(known) = key.and_then(|key| memory.spread(key)) {
-            collector.recall(read, group, &known);
-            continue;
-        }
-        let from = collector.works.len();
-        let mut has_placeholders = false;
-        for i in group.blocks.clone() {
-            has_placeholders |= collector.collect(i, &read.blocks[i], &read.examined[i]);
-        }
-        // Placeholders that stand in a text are looked for anew each time.
-        if let Some(key) = key
-            && !has_placeholders
-        {
-            let works = collector.works.get(from..).unwrap_or_default();
-            memory.remember_spread(key, works.iter().flat_map(|w| w.placed(group)).collect());
+    let recalled = read.places(&mut search)?;
+    let taken = search.taken;
+    let key = PlaceholderKey::new(&filter.secret, subject.account);
+    let mut redaction = Redaction {
+        key: &key,
+        taken: &taken,
+        map: RedactionMap::new(filter.surrogates),
+        found: Vec::new(),
+        changes: BTreeMap::new(),
+    };
+    for ((group, known), recalled) in read.groups.iter().zip(&read.known).zip(&recalled) {
+        let of_units =
+            recalled.placed.chunk_by(|a, b| (a.block, a.spot.unit) == (b.block, b.spot.unit));
+        for placed in of_units {
+            let Some(block) = placed.first().and_then(|first| known.blocks.get(first.block)) else {
+                continue;
+            };
+            let at = offset_in(value_of(source, group.member), group.text) + block.range.start;
+            if !redaction.plain(group, block, at, placed) {
+                redaction.composed(source, group, block, placed, &mut composer);
+            }
         }
     }
-    let Collector { taken, works, .. } = collector;
-    let key = PlaceholderKey::new(&reader.filter.secret, reader.subject.account);
-    let mut map = RedactionMap::new(reader.filter.surrogates);
-    let mut found = Vec::new();
-    let mut changes: BTreeMap<usize, Changes> = BTreeMap::new();
-    for work in &works {
-        let replacements: Vec<(Finding, String)> = (work.findings.iter())
-            .map(|finding| {
-                let value = &work.text[finding.range()];
-                let is_taken = |word: &str| taken.contains(word);
-                (*finding, map.placeholder(&key, finding.kind, value, is_taken).to_owned())
-            })
-            .collect();
-        let member = read.blocks[work.block].member;
-        let changes = changes.entry(member).or_default();
-        changes.add(source, member, work, &replacements, &mut found);
-    }
+    let Redaction { map, mut found, changes, .. } = redaction;
     let mut members = source.members.clone();
     for (i, changes) in changes {
         if let Some(member) = members.get_mut(i) {
@@ -105,51 +89,145 @@ pub(super) fn redact(
     Ok(Filtered { members: Some(members), map, found, report })
 }
 
-/// The values that were found, in the request's order, each with the kind that it had first.
-fn values(read: &Read<'_>, composer: &mut Composer) -> Vec<(String, Kind)> {
-    let mut values = Vec::new();
-    let mut seen: HashSet<String> = HashSet::new();
-    for (block, known) in read.blocks.iter().zip(&read.examined) {
-        if known.findings.is_empty() {
-            continue;
-        }
-        for (i, unit) in block.units().iter().enumerate() {
-            let mut findings = known.findings.iter().filter(|(of, _)| *of == i).peekable();
-            if findings.peek().is_none() {
-                continue;
+impl<'a> Read<'a, '_> {
+    /// The values that were found, in the request's order, each with the kind that it had first.
+    fn values(&self, composer: &mut Composer) -> Vec<(String, Kind)> {
+        let mut values = Vec::new();
+        let mut seen: HashSet<String> = HashSet::new();
+        let mut add = |value: String, kind| {
+            if !seen.contains(&value) {
+                seen.insert(value.clone());
+                values.push((value, kind));
             }
-            let text = composer.compose(unit).text;
-            for (_, finding) in findings {
-                let value = text.get(finding.range()).unwrap_or_default();
-                if seen.insert(value.to_owned()) {
-                    values.push((value.to_owned(), finding.kind));
+        };
+        for (group, known) in self.groups.iter().zip(&self.known).filter(|(_, k)| k.has_findings) {
+            for (i, block) in known.blocks.iter().enumerate() {
+                let text = group.text.get(block.range.clone()).unwrap_or_default();
+                for of_unit in block.examined.findings.chunk_by(|a, b| a.unit == b.unit) {
+                    if of_unit.iter().all(|spot| spot.plain.is_some()) {
+                        for spot in of_unit {
+                            let value = spot.plain.as_ref().map(|plain| plain.value(text));
+                            add(value.unwrap_or_default(), spot.finding.kind);
+                        }
+                        continue;
+                    }
+                    let units = group.units(i, block.range.clone());
+                    let unit = of_unit.first().and_then(|spot| units.get(spot.unit));
+                    let Some(unit) = unit else { continue };
+                    let text = composer.compose(unit).text;
+                    for spot in of_unit {
+                        let value = text.get(spot.finding.range()).unwrap_or_default();
+                        add(value.to_owned(), spot.finding.kind);
+                    }
                 }
             }
         }
+        values
     }
-    values
+
+    /// Where in each group something is replaced.
+    fn places(&self, search: &mut Search<'_>) -> Result<Vec<Arc<Recalled>>, Failure> {
+        let memory = self.memory.map(|(memory, keys)| (memory, keys.of_values(search.values)));
+        let mut places = Vec::with_capacity(self.groups.len());
+        for (group, known) in self.groups.iter().zip(&self.known) {
+            let recalled = memory
+                .as_ref()
+                .zip(group.key)
+                .and_then(|((memory, keys), key)| memory.spread(keys.of_stretch(key)));
+            if let Some(recalled) = recalled.as_ref().filter(|recalled| recalled.anew.is_empty()) {
+                places.push(Arc::clone(recalled));
+                continue;
+            }
+            places.push(Arc::new(search.group(group, known, recalled.as_deref())?));
+        }
+        if let Some((memory, keys)) = memory {
+            for stretch in self.stretches.iter().filter(|s| s.is_lasting(&self.known)) {
+                let recalled = self.joined(stretch, &places);
+                memory.remember_spread(keys.of_stretch(stretch.key), recalled);
+            }
+        }
+        Ok(places)
+    }
+
+    /// What a stretch is made of.
+    fn joined(&self, stretch: &Stretch<'_>, places: &[Arc<Recalled>]) -> Recalled {
+        let mut joined = Recalled::default();
+        for (i, ahead, blocks) in stretch.groups(&self.known) {
+            let of_group = &places[i];
+            let is_anew = |block: usize| of_group.anew.binary_search(&block).is_ok();
+            let placed = of_group.placed.iter().filter(|p| p.block < blocks && !is_anew(p.block));
+            joined.placed.extend(
+                placed.map(|placed| Placed {
+                    block: placed.block + ahead,
+                    spot: placed.spot.clone(),
+                }),
+            );
+            let anew = of_group.anew.iter().filter(|block| **block < blocks);
+            joined.anew.extend(anew.map(|block| block + ahead));
+        }
+        joined
+    }
 }
 
-/// Gathers the units in which something is replaced.
-struct Collector<'c, 'a> {
-    spread: Option<Spread>,
-    composer: &'c mut Composer,
+fn value_of(source: &Source, member: usize) -> &str {
+    source.members.get(member).map_or("", |member| member.value.as_str())
+}
+
+/// Looks for values in texts.
+struct Search<'s> {
+    values: &'s [(String, Kind)],
+    /// What looks for them, made when it is needed first.
+    spread: Option<Option<Spread>>,
+    composer: &'s mut Composer,
     /// The placeholders that stand in the request already.
     taken: TakenWords,
-    works: Vec<Work<'a>>,
 }
 
-impl<'a> Collector<'_, 'a> {
+impl Search<'_> {
+    /// Looks through the blocks of a group; where most is remembered, through the others only.
+    fn group(
+        &mut self,
+        group: &Group<'_>,
+        known: &Known,
+        recalled: Option<&Recalled>,
+    ) -> Result<Recalled, Failure> {
+        let mut places = Recalled::default();
+        let mut remembered =
+            recalled.map(|recalled| recalled.placed.as_slice()).unwrap_or_default();
+        for (i, block) in known.blocks.iter().enumerate() {
+            if recalled.is_some_and(|recalled| recalled.anew.binary_search(&i).is_err()) {
+                let (of_block, rest) =
+                    remembered.split_at(remembered.partition_point(|placed| placed.block <= i));
+                places.placed.extend_from_slice(of_block);
+                remembered = rest;
+            } else if self.block(i, group, block, &mut places.placed)? {
+                places.anew.push(i);
+            }
+        }
+        Ok(places)
+    }
+
     /// Looks through a block for what was found in it, and for what was found elsewhere. Returns
     /// whether something in it looks like a placeholder.
-    fn collect(&mut self, i: usize, block: &Block<'a>, known: &Examined) -> bool {
+    fn block(
+        &mut self,
+        i: usize,
+        group: &Group<'_>,
+        block: &KnownBlock,
+        placed: &mut Vec<Placed>,
+    ) -> Result<bool, Failure> {
+        let values = self.values.iter().map(|(value, kind)| (value.as_str(), *kind));
+        let spread = match &mut self.spread {
+            Some(spread) => spread,
+            spread => spread.insert(Spread::new(values)?),
+        };
         let mut has_placeholders = false;
-        for (n, unit) in block.units().into_iter().enumerate() {
-            let own = known.findings.iter().filter(|(of, _)| *of == n);
-            let mut findings: Vec<Finding> = own.map(|(_, finding)| *finding).collect();
+        for (n, unit) in group.units(i, block.range.clone()).into_iter().enumerate() {
+            let own = block.examined.findings.iter().filter(|spot| spot.unit == n);
+            let mut findings: Vec<Finding> = own.map(|spot| spot.finding).collect();
             let text = self.composer.compose(&unit).text;
             has_placeholders |= self.taken.collect(text);
-            if let Some(spread) = &self.spread {
+            if let Some(spread) = spread {
                 let own = findings.len();
                 spread.find(text, &mut findings);
                 if findings.len() > own {
@@ -161,36 +239,22 @@ impl<'a> Collector<'_, 'a> {
             }
             let (text, layout) = self.composer.layout(&unit);
             let findings = clip(&findings, &layout, text, unit.joined);
-            let text = text.to_owned();
-            self.works.push(Work { block: i, n, unit, text, layout, findings });
+            let bytes = group.text.get(block.range.clone()).unwrap_or_default();
+            let spots = spots(bytes, n, &unit, text, &layout, &findings);
+            placed.extend(spots.into_iter().map(|spot| Placed { block: i, spot }));
         }
-        has_placeholders
-    }
-
-    /// The same for a group of which all that is known.
-    fn recall(&mut self, read: &Read<'a>, group: &Group, known: &[Placed]) {
-        for of_block in known.chunk_by(|a, b| a.block == b.block) {
-            let i = group.blocks.start + of_block[0].block;
-            let Some(block) = read.blocks.get(i) else { continue };
-            for (n, unit) in block.units().into_iter().enumerate() {
-                let of_unit = of_block.iter().filter(|placed| placed.unit == n);
-                let findings: Vec<Finding> = of_unit.map(|placed| placed.finding).collect();
-                if !findings.is_empty() {
-                    let (text, layout) = self.composer.layout(&unit);
-                    let text = text.to_owned();
-                    self.works.push(Work { block: i, n, unit, text, layout, findings });
-                }
-            }
-        }
+        Ok(has_placeholders)
     }
 }
 
-impl Work<'_> {
-    /// What is remembered of it.
-    fn placed(&self, group: &Group) -> impl Iterator<Item = Placed> {
-        let (block, unit) = (self.block - group.blocks.start, self.n);
-        self.findings.iter().map(move |finding| Placed { block, unit, finding: *finding })
-    }
+/// Makes placeholders, and the edits that put them into the request.
+struct Redaction<'r> {
+    key: &'r PlaceholderKey,
+    taken: &'r TakenWords,
+    map: RedactionMap,
+    found: Vec<Found>,
+    /// What changes in which member.
+    changes: BTreeMap<usize, Changes>,
 }
 
 /// What changes in a member.
@@ -200,48 +264,107 @@ struct Changes {
     value: Vec<Edit>,
 }
 
-impl Changes {
-    fn add(
+impl Redaction<'_> {
+    fn placeholder(&mut self, finding: &Finding, value: &str) -> String {
+        let is_taken = |word: &str| self.taken.contains(word);
+        self.map.placeholder(self.key, finding.kind, value, is_taken).to_owned()
+    }
+
+    /// Replaces what was found in a unit, if all of it stands in the request's bytes in one piece.
+    /// The block begins at `at` of its member.
+    fn plain(
+        &mut self,
+        group: &Group<'_>,
+        block: &KnownBlock,
+        at: usize,
+        placed: &[Placed],
+    ) -> bool {
+        if placed.iter().any(|placed| placed.spot.plain.is_none()) {
+            return false;
+        }
+        let text = group.text.get(block.range.clone()).unwrap_or_default();
+        for Placed { spot: Spot { finding, plain, .. }, .. } in placed {
+            let Some(plain) = plain else { continue };
+            let with = self.placeholder(finding, &plain.value(text));
+            let range = plain.moved(at);
+            self.found.push(Found {
+                member: group.member,
+                at: range.start,
+                kind: finding.kind,
+                rule: finding.rule,
+                placeholder: with.clone(),
+            });
+            let changes = self.changes.entry(group.member).or_default();
+            changes.value.push(Edit { range, with, begins: 0..1 });
+        }
+        true
+    }
+
+    /// The same for a unit whose text has to be composed for it: something in it is encoded, a
+    /// number, or in several pieces.
+    fn composed(
         &mut self,
         source: &Source,
-        index: usize,
-        work: &Work<'_>,
-        replacements: &[(Finding, String)],
-        found: &mut Vec<Found>,
+        group: &Group<'_>,
+        block: &KnownBlock,
+        placed: &[Placed],
+        composer: &mut Composer,
     ) {
-        let Some(member) = source.members.get(index) else { return };
+        let Some(Placed { block: i, spot: Spot { unit: n, .. } }) = placed.first() else { return };
+        let units = group.units(*i, block.range.clone());
+        let Some(unit) = units.get(*n) else { return };
+        let (text, layout) = composer.layout(unit);
+        let mut replacements: Vec<(Finding, String)> = Vec::with_capacity(placed.len());
+        for Placed { spot: Spot { finding, .. }, .. } in placed {
+            let value = text.get(finding.range()).unwrap_or_default();
+            replacements.push((*finding, self.placeholder(finding, value)));
+        }
         let with: Vec<Replacement<'_>> = replacements
             .iter()
             .map(|(finding, placeholder)| Replacement { range: finding.range(), with: placeholder })
             .collect();
-        let pieces = &work.unit.pieces;
-        let mut of_pieces: Vec<Vec<Edit>> = Vec::with_capacity(pieces.len());
-        for (piece, items) in pieces.iter().zip(&work.layout) {
+        let mut of_pieces: Vec<Vec<Edit>> = Vec::with_capacity(unit.pieces.len());
+        for (piece, items) in unit.pieces.iter().zip(&layout) {
             let mut piece_edits = Vec::new();
             edits(items, piece.text, &with, 0, &mut piece_edits);
             of_pieces.push(piece_edits);
         }
-        if work.unit.joined {
-            let texts: Vec<&str> = pieces.iter().map(|piece| piece.text).collect();
+        if unit.joined {
+            let texts: Vec<&str> = unit.pieces.iter().map(|piece| piece.text).collect();
             leave_none_empty(&texts, &with, &mut of_pieces);
         }
-        for (piece, piece_edits) in pieces.iter().zip(of_pieces) {
+        self.change(value_of(source, group.member), group.member, unit, of_pieces, &replacements);
+    }
+
+    /// Notes the edits of a unit's pieces.
+    fn change(
+        &mut self,
+        value: &str,
+        member: usize,
+        unit: &Unit<'_>,
+        of_pieces: Vec<Vec<Edit>>,
+        replacements: &[(Finding, String)],
+    ) {
+        let changes = self.changes.entry(member).or_default();
+        for (piece, piece_edits) in unit.pieces.iter().zip(of_pieces) {
             if piece.form == Form::Plain {
-                note(&piece_edits, 0, index, replacements, found);
+                note(&piece_edits, 0, member, replacements, &mut self.found);
                 if !piece_edits.is_empty() {
-                    self.name = Some(apply(piece.text, &piece_edits));
+                    changes.name = Some(apply(piece.text, &piece_edits));
                 }
                 continue;
             }
-            let offset = offset_in(member.value.as_str(), piece.text);
-            note(&piece_edits, offset, index, replacements, found);
-            self.value.extend(piece_edits.into_iter().map(|edit| Edit {
+            let offset = offset_in(value, piece.text);
+            note(&piece_edits, offset, member, replacements, &mut self.found);
+            changes.value.extend(piece_edits.into_iter().map(|edit| Edit {
                 range: edit.range.start + offset..edit.range.end + offset,
                 ..edit
             }));
         }
     }
+}
 
+impl Changes {
     fn apply(mut self, member: &mut SourceMember) {
         if let Some(name) = self.name {
             member.name = ByteString::from(name);
@@ -272,29 +395,6 @@ fn note(
                 rule: finding.rule,
                 placeholder: placeholder.clone(),
             });
-        }
-    }
-}
-
-impl Block<'_> {
-    /// Where the block is, in the words of a refusal: `messages[3].content`.
-    pub(super) fn place(&self, unit: Option<usize>) -> String {
-        match &self.what {
-            What::Message(i, _) => {
-                let units = self.units();
-                let unit = unit.and_then(|unit| units.get(unit));
-                match unit.map(|unit| (unit.part, unit.origin.is_some())) {
-                    Some((Some(part), _)) => format!("messages[{i}].content[{part}]"),
-                    Some((None, true)) => format!("messages[{i}].content"),
-                    _ => format!("messages[{i}]"),
-                }
-            }
-            What::Tool(i) => format!("tools[{i}]"),
-            // The name of a member that nobody knows is content.
-            What::Member(name) => match super::dissect::known(name) {
-                Some(name) => name.to_owned(),
-                None => "an unknown member".to_owned(),
-            },
         }
     }
 }

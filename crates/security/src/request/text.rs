@@ -6,7 +6,8 @@ use sluice_core::filtering::FilterAction;
 
 use super::compose::{Blobs, Form, Piece, Unit};
 use super::edits::{Replacement, apply, clip, edits};
-use super::reader::{Examined, Reader};
+use super::known::Examined;
+use super::reader::Reader;
 use super::report::Report;
 use super::spread::Spread;
 use super::{Failure, Filter, Refused, Subject, failed, guarded};
@@ -61,9 +62,9 @@ impl Filter {
         };
         let mut reader = Reader::new(self, subject);
         let mut known = Examined::default();
-        reader.read_unit(0, &unit, &mut known)?;
-        let mut report = reader.report(std::slice::from_ref(&known));
-        if known.is_refused(reader.rules) {
+        reader.read_unit(0, &unit, text, &mut known)?;
+        let mut report = reader.report([&known.verdict]);
+        if known.verdict.attack(reader.rules).is_some() {
             report.action = FilterAction::Block;
         }
         let mut filtered = FilteredText {
@@ -73,7 +74,7 @@ impl Filter {
             report: Report::default(),
         };
         if !known.findings.is_empty() {
-            let findings = known.findings.iter().map(|(_, finding)| *finding).collect();
+            let findings = known.findings.iter().map(|spot| spot.finding).collect();
             self.replace(findings, &unit, &mut reader, &mut filtered)?;
             report.action = report.action.max(FilterAction::Redact);
             report.redactions = filtered.map.counts();

@@ -1,0 +1,200 @@
+//! What is known about a stretch of a request that was read: places, kinds and scores, and nothing
+//! of its content.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use sluice_core::json::unescape;
+
+use super::cache::Weight;
+use super::compose::DEEPEST;
+use crate::finding::Finding;
+use crate::flag::{Flag, Flags};
+use crate::injection;
+use crate::level::{InjectionAction, Rules, UnreadableAction};
+
+/// What is known about a block: places in its units' texts, never their content.
+#[derive(Debug, Default)]
+pub(super) struct Examined {
+    /// In order, without overlaps, within what can be replaced.
+    pub(super) findings: Vec<Spot>,
+    pub(super) verdict: Verdict,
+}
+
+/// What is to be thought of a block.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Verdict {
+    pub(super) flags: Flags,
+    /// The unit that cannot be read.
+    pub(super) unreadable: Option<usize>,
+    /// The highest score, and the unit that has it.
+    pub(super) suspicion: (f32, usize),
+    /// The same among tool results and documents.
+    pub(super) strict_suspicion: (f32, usize),
+}
+
+/// A finding in a block.
+#[derive(Debug, Clone)]
+pub(super) struct Spot {
+    /// Index of the unit in the block.
+    pub(super) unit: usize,
+    /// Where it is in the unit's composed text.
+    pub(super) finding: Finding,
+    /// Where it is in the block's bytes, if they have it in one piece.
+    pub(super) plain: Option<Plain>,
+}
+
+/// A value that stands in the bytes of a request in one piece: replacing it replaces these bytes.
+#[derive(Debug, Clone)]
+pub(super) struct Plain {
+    /// The bytes.
+    pub(super) range: Range<usize>,
+    /// How many literals it stands in: how often its escapes are to be decoded.
+    pub(super) depth: usize,
+}
+
+/// A finding in a stretch of blocks.
+#[derive(Debug, Clone)]
+pub(super) struct Placed {
+    /// Index of the block in the stretch.
+    pub(super) block: usize,
+    /// Where it is in the block.
+    pub(super) spot: Spot,
+}
+
+/// A block of a stretch.
+#[derive(Debug, Clone)]
+pub(super) struct KnownBlock {
+    /// Where it stands in the stretch.
+    pub(super) range: Range<usize>,
+    /// What is known about it.
+    pub(super) examined: Arc<Examined>,
+}
+
+/// What is known about a stretch: one block or several that follow each other.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    pub(super) blocks: Vec<KnownBlock>,
+    /// Whether anything was found in any of them.
+    pub(super) has_findings: bool,
+    /// The worst of each kind that there is to be said about any of them.
+    pub(super) worst: Verdict,
+}
+
+impl Known {
+    /// What is known about all of `blocks`.
+    pub(super) fn new(blocks: Vec<KnownBlock>) -> Self {
+        let mut known = Self { blocks, ..Self::default() };
+        for block in &known.blocks {
+            known.has_findings |= !block.examined.findings.is_empty();
+            known.worst.add(&block.examined.verdict);
+        }
+        known
+    }
+
+    /// Whether it would be the same the next time.
+    pub(super) fn is_lasting(&self) -> bool {
+        !self.worst.flags.contains(Flag::FilterFailed)
+    }
+}
+
+impl Weight for Known {
+    fn weight(&self) -> usize {
+        // Blocks are shared by the stretches that they are in; counting them in each of them keeps
+        // the bound, whichever is forgotten first.
+        let of_block = |block: &KnownBlock| {
+            size_of::<Examined>() + 16 + block.examined.findings.capacity() * size_of::<Spot>()
+        };
+        let blocks: usize = self.blocks.iter().map(of_block).sum();
+        blocks + self.blocks.capacity() * size_of::<KnownBlock>()
+    }
+}
+
+impl Verdict {
+    fn add(&mut self, other: &Self) {
+        let higher = |a: (f32, usize), b: (f32, usize)| if b.0 > a.0 { b } else { a };
+        self.flags = self.flags.with(other.flags);
+        self.unreadable = self.unreadable.or(other.unreadable);
+        self.suspicion = higher(self.suspicion, other.suspicion);
+        self.strict_suspicion = higher(self.strict_suspicion, other.strict_suspicion);
+    }
+
+    /// Notes the score of a unit.
+    pub(super) fn suspect(&mut self, score: f32, unit: usize, document: bool) {
+        if score >= injection::USUAL {
+            self.flags.raise(Flag::PromptInjection);
+        }
+        if score > self.suspicion.0 {
+            self.suspicion = (score, unit);
+        }
+        if document && score > self.strict_suspicion.0 {
+            self.strict_suspicion = (score, unit);
+        }
+    }
+
+    /// The score for which, and the unit in which, the rules refuse an attack.
+    pub(super) fn attack(&self, rules: &Rules) -> Option<(f32, usize)> {
+        match rules.injection {
+            InjectionAction::Off | InjectionAction::Flag => None,
+            InjectionAction::BlockStrict => {
+                Some(self.strict_suspicion).filter(|(score, _)| *score >= injection::STRICT)
+            }
+            InjectionAction::Block => {
+                Some(self.suspicion).filter(|(score, _)| *score >= injection::USUAL)
+            }
+        }
+    }
+
+    /// The unit that the rules refuse for want of being readable.
+    pub(super) fn refused_unread(&self, rules: &Rules) -> Option<usize> {
+        self.unreadable.filter(|_| rules.unreadable == UnreadableAction::Refuse)
+    }
+}
+
+impl Plain {
+    /// The stretch of `text` at `range`, if decoding its escapes some times over gives `value`.
+    pub(super) fn new(text: &str, range: Range<usize>, value: &str) -> Option<Self> {
+        (0..=DEEPEST + 1)
+            .map(|depth| Self { range: range.clone(), depth })
+            .find(|plain| plain.value(text) == value)
+    }
+
+    /// The value, in the same text.
+    pub(super) fn value(&self, text: &str) -> String {
+        let mut value = text.get(self.range.clone()).unwrap_or_default().to_owned();
+        for _ in 0..self.depth {
+            if !value.contains('\\') {
+                break;
+            }
+            let mut decoded = Vec::with_capacity(value.len() + 64);
+            unescape(&value, &mut decoded);
+            value = String::from_utf8(decoded).unwrap_or_default();
+        }
+        value
+    }
+
+    /// The same in a text that begins `by` bytes further ahead.
+    pub(super) fn moved(&self, by: usize) -> Range<usize> {
+        self.range.start + by..self.range.end + by
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_read_where_they_stand() {
+        for (text, value, depth) in [
+            ("ada@x.org", "ada@x.org", Some(0)),
+            (r"p\u0040ss", "p@ss", Some(1)),
+            (r#"a\\\"b"#, r#"a\"b"#, Some(1)),
+            (r#"a\\\"b"#, r#"a"b"#, Some(2)),
+            ("p%40ss", "p@ss", None),
+        ] {
+            let plain = Plain::new(text, 0..text.len(), value);
+            assert_eq!(plain.as_ref().map(|plain| plain.depth), depth, "{text}");
+            assert!(plain.is_none_or(|plain| plain.value(text) == value));
+        }
+    }
+}
