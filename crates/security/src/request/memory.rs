@@ -27,8 +27,6 @@ const SAMPLED: usize = 255;
 /// How many samples a long text gives, and how far apart they are.
 const SAMPLES: usize = 15;
 const APART: usize = 1 << 10;
-/// So many of its last bytes tell a stretch from others that begin like it.
-const END: usize = 32;
 /// How many stretches may begin alike: conversations at the same time that begin with the same
 /// words, some of them more than once.
 const MOST_LENGTHS: usize = 64;
@@ -40,7 +38,8 @@ pub(super) struct Memory {
     known: Cache<Known>,
     lengths: Cache<Vec<Length>>,
     spread: Cache<Recalled>,
-    ends: RandomState,
+    /// What ends of stretches are hashed with.
+    ends: [u64; 2],
     has_room: bool,
 }
 
@@ -59,13 +58,6 @@ pub(super) struct Recalled {
 pub(super) struct Length {
     bytes: usize,
     end: u16,
-}
-
-/// A place at which a stretch begins.
-struct Place {
-    /// What lengths are found by: for all of the text, and for its beginning.
-    long: Option<CacheKey>,
-    short: CacheKey,
 }
 
 /// A stretch that is known.
@@ -100,7 +92,7 @@ impl Memory {
             known: Cache::new(eighth * 4),
             lengths: Cache::new(eighth),
             spread: Cache::new(eighth * 3),
-            ends: RandomState::new(),
+            ends: [0, 1].map(|i| RandomState::new().hash_one(i)),
             has_room: bytes > 0,
         }
     }
@@ -122,9 +114,9 @@ impl Memory {
 
     /// The longest known stretch of messages that `text` begins with.
     pub(super) fn stretch(&self, keys: &Keys, text: &str) -> Option<Found> {
-        let place = Place::new(keys, text)?;
-        for key in [place.long, Some(place.short)].into_iter().flatten() {
-            let Some(lengths) = self.lengths.find(key) else { continue };
+        for is_long in [true, false] {
+            let key = keys.of_begin(text, is_long);
+            let Some(lengths) = key.and_then(|key| self.lengths.find(key)) else { continue };
             let mut lengths: Vec<usize> = lengths
                 .iter()
                 .filter(|length| Some(**length) == self.length(text, length.bytes))
@@ -153,10 +145,9 @@ impl Memory {
         bytes: usize,
         instead_of: Option<usize>,
     ) {
-        let Some(place) = Place::new(keys, text) else { return };
         // What a stretch is looked for by must not reach beyond it.
-        let key = place.long.filter(|_| bytes >= SAMPLES * APART).unwrap_or(place.short);
-        let Some(length) = self.length(text, bytes) else { return };
+        let key = keys.of_begin(text, bytes >= SAMPLES * APART);
+        let Some((key, length)) = key.zip(self.length(text, bytes)) else { return };
         let known = self.lengths.find(key);
         let mut lengths = known.map_or_else(Vec::new, |lengths| lengths.to_vec());
         if lengths.contains(&length) {
@@ -176,8 +167,12 @@ impl Memory {
 
     /// The length of the stretch that `text` begins with and that ends behind `bytes`.
     fn length(&self, text: &str, bytes: usize) -> Option<Length> {
-        let end = text.as_bytes().get(bytes.checked_sub(END)?..bytes)?;
-        Some(Length { bytes, end: self.ends.hash_one(end) as u16 })
+        // One multiplication: there may be many lengths to be told from each other.
+        let (first, rest) = text.as_bytes().get(..bytes)?.split_last_chunk::<8>()?;
+        let second = first.last_chunk::<8>()?;
+        let [a, b] = [*second, *rest].map(u64::from_le_bytes);
+        let product = u128::from(a ^ self.ends[0]) * u128::from(b ^ self.ends[1]);
+        Some(Length { bytes, end: ((product >> 64) as u64 ^ product as u64) as u16 })
     }
 
     /// Where the values of some request stand in a stretch.
@@ -188,27 +183,6 @@ impl Memory {
     /// Remembers it.
     pub(super) fn remember_spread(&self, key: CacheKey, recalled: Recalled) {
         self.spread.insert(key, Arc::new(recalled));
-    }
-}
-
-impl Place {
-    fn new(keys: &Keys, text: &str) -> Option<Self> {
-        let text = text.as_bytes();
-        let mut sampled = [0; SAMPLED + 1];
-        let [_, samples @ ..] = &mut sampled;
-        samples.copy_from_slice(text.get(..SAMPLED)?);
-        let short = CacheKey::new(&blake3::keyed_hash(&keys.places, &sampled));
-        let mut long = None;
-        if text.len() >= SAMPLES * APART {
-            let [kind, samples @ ..] = &mut sampled;
-            *kind = 1;
-            let samples = samples.chunks_exact_mut(SAMPLED / SAMPLES);
-            for (sample, stretch) in samples.zip(text.chunks(APART)) {
-                sample.copy_from_slice(stretch.get(..sample.len())?);
-            }
-            long = Some(CacheKey::new(&blake3::keyed_hash(&keys.places, &sampled)));
-        }
-        Some(Self { long, short })
     }
 }
 
@@ -242,6 +216,25 @@ impl Keys {
             places: key(b"places  "),
             spread: key(b"spread  "),
         }
+    }
+
+    /// What the lengths of stretches are remembered by, by their beginnings: a few samples of so
+    /// much as all long stretches have, or the first bytes.
+    fn of_begin(&self, text: &str, is_long: bool) -> Option<CacheKey> {
+        let text = text.as_bytes();
+        let mut sampled = [0; SAMPLED + 1];
+        let [kind, samples @ ..] = &mut sampled;
+        if is_long {
+            *kind = 1;
+            let text = text.get(..SAMPLES * APART)?;
+            let samples = samples.chunks_exact_mut(SAMPLED / SAMPLES);
+            for (sample, stretch) in samples.zip(text.chunks_exact(APART)) {
+                sample.copy_from_slice(&stretch[..SAMPLED / SAMPLES]);
+            }
+        } else {
+            samples.copy_from_slice(text.get(..SAMPLED)?);
+        }
+        Some(CacheKey::new(&blake3::keyed_hash(&self.places, &sampled)))
     }
 
     /// What hashes stretches of messages.

@@ -46,6 +46,7 @@ mod spread;
 mod tests;
 mod text;
 mod variants;
+mod words;
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -229,7 +229,7 @@ impl Search<'_> {
             has_placeholders |= self.taken.collect(text);
             if let Some(spread) = spread {
                 let own = findings.len();
-                spread.find(text, &mut findings);
+                spread.find(text, &mut findings)?;
                 if findings.len() > own {
                     settle(&mut findings);
                 }

@@ -7,9 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use aho_corasick::{AhoCorasick, Input, MatchKind};
-
 use super::Failure;
+use super::words::Words;
 use crate::detectors::secrets::wordiness;
 use crate::finding::Finding;
 use crate::kind::Kind;
@@ -23,17 +22,14 @@ pub(super) struct Spread {
 }
 
 struct Search {
-    automaton: AhoCorasick,
-    /// In alphabetical order.
+    words: Words,
+    /// What each of the words is.
     patterns: Vec<Pattern>,
 }
 
 struct Pattern {
-    length: usize,
     kind: Kind,
     reach: Reach,
-    /// The longest other pattern that this one begins with.
-    shorter: Option<usize>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -86,10 +82,15 @@ impl Spread {
     }
 
     /// Every other occurrence in `text`.
-    pub(super) fn find(&self, text: &str, findings: &mut Vec<Finding>) {
-        for search in [&self.exact, &self.any_case].into_iter().flatten() {
-            search.find(text, findings);
+    pub(super) fn find(
+        &mut self,
+        text: &str,
+        findings: &mut Vec<Finding>,
+    ) -> Result<(), Failure> {
+        for search in [&mut self.exact, &mut self.any_case].into_iter().flatten() {
+            search.find(text, findings)?;
         }
+        Ok(())
     }
 }
 
@@ -103,50 +104,38 @@ impl Search {
         }
         #[cfg(test)]
         super::tests::fail_to_build_if_asked(words.keys())?;
-        // What would be left out here would leave, so that there is no going on without it.
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .ascii_case_insensitive(any_case)
-            .build(words.keys())
-            .map_err(|_| Failure)?;
-        let mut patterns = Vec::with_capacity(words.len());
-        let mut beginnings: Vec<(usize, &str)> = Vec::new();
-        for (i, (word, (kind, reach))) in words.iter().enumerate() {
-            while beginnings.last().is_some_and(|(_, beginning)| !word.starts_with(beginning)) {
-                beginnings.pop();
-            }
-            let shorter = beginnings.last().map(|(i, _)| *i);
-            patterns.push(Pattern { length: word.len(), kind: *kind, reach: *reach, shorter });
-            beginnings.push((i, word));
-        }
-        Ok(Some(Self { automaton, patterns }))
+        let (words, patterns): (Vec<String>, Vec<Pattern>) = words
+            .into_iter()
+            .map(|(word, (kind, reach))| (word, Pattern { kind, reach }))
+            .unzip();
+        Ok(Some(Self { words: Words::new(words.into_iter(), any_case), patterns }))
     }
 
-    fn find(&self, text: &str, findings: &mut Vec<Finding>) {
+    fn find(&mut self, text: &str, findings: &mut Vec<Finding>) -> Result<(), Failure> {
         let mut at = 0;
-        while let Some(hit) = self.automaton.find(Input::new(text).range(at..)) {
-            let start = hit.start();
-            if let Some(pattern) = self.fitting(text, start, hit.pattern().as_usize()) {
-                let end = start + pattern.length;
-                findings.push(Finding { start, end, kind: pattern.kind, rule: "found_elsewhere" });
+        while let Some((start, longest)) = self.words.next(text, at)? {
+            if let Some((end, kind)) = self.fitting(text, start, longest) {
+                findings.push(Finding { start, end, kind, rule: "found_elsewhere" });
                 at = end;
             } else {
                 // Another value may begin within this one, which is short.
                 at = start + 1;
             }
         }
+        Ok(())
     }
 
-    /// The longest pattern that may be replaced at `start`, where pattern `longest` stands.
-    fn fitting(&self, text: &str, start: usize, longest: usize) -> Option<&Pattern> {
-        let mut next = self.patterns.get(longest);
-        while let Some(pattern) = next {
-            if pattern.reach == Reach::Anywhere
-                || is_whole_word(text, start, start + pattern.length)
-            {
-                return Some(pattern);
+    /// Where the longest word that may be replaced at `start` ends, where `longest` stands, and what
+    /// it is.
+    fn fitting(&self, text: &str, start: usize, longest: usize) -> Option<(usize, Kind)> {
+        let mut next = Some(longest);
+        while let Some(word) = next {
+            let Pattern { kind, reach } = self.patterns.get(word)?;
+            let end = start + self.words.length(word);
+            if *reach == Reach::Anywhere || is_whole_word(text, start, end) {
+                return Some((end, *kind));
             }
-            next = pattern.shorter.and_then(|shorter| self.patterns.get(shorter));
+            next = self.words.shorter(word);
         }
         None
     }
@@ -245,8 +234,8 @@ mod tests {
 
     fn check(value: &str, kind: Kind, text: &str, expected: usize) {
         let mut findings = Vec::new();
-        if let Some(spread) = Spread::new([(value, kind)].into_iter()).unwrap() {
-            spread.find(text, &mut findings);
+        if let Some(mut spread) = Spread::new([(value, kind)].into_iter()).unwrap() {
+            spread.find(text, &mut findings).unwrap();
         }
         assert_eq!(findings.len(), expected, "{value} in {text}");
     }
@@ -308,9 +297,9 @@ mod tests {
     fn a_longer_value_that_does_not_fit_hides_no_shorter_one() {
         let values = ["hunter2-x", "hunter2", "hunter2-", "unter2-xyz"];
         let values = values.map(|value| (value, Kind::Password));
-        let spread = Spread::new(values.into_iter()).unwrap().unwrap();
+        let mut spread = Spread::new(values.into_iter()).unwrap().unwrap();
         let mut findings = Vec::new();
-        spread.find("hunter2-xy hunter2-x", &mut findings);
+        spread.find("hunter2-xy hunter2-x", &mut findings).unwrap();
         let found: Vec<_> = findings.iter().map(|f| (f.start, f.end)).collect();
         assert_eq!(found, [(0, 7), (11, 20)]);
     }
