@@ -54,6 +54,9 @@ impl TakenWords {
 
     /// Whether `word`, which was minted just now, is one of them.
     pub fn contains(&self, word: &str) -> bool {
+        if self.words.is_empty() {
+            return false;
+        }
         // An e-mail surrogate is the one of its placeholder.
         let word = match word.get(..placeholder::LENGTH) {
             Some(placeholder) if placeholder.starts_with(['Q', 'q']) => placeholder,

@@ -5,8 +5,6 @@
 //! code: a long value with mixed characters anywhere, a shorter one as a whole word only, and what
 //! could be a word of the language or a small number not at all. [`reach`] is the rule.
 
-use std::collections::BTreeMap;
-
 use super::Failure;
 use super::words::Words;
 use crate::detectors::secrets::wordiness;
@@ -59,8 +57,7 @@ impl Spread {
     pub(super) fn new<'v>(
         values: impl Iterator<Item = (&'v str, Kind)>,
     ) -> Result<Option<Self>, Failure> {
-        let mut exact = BTreeMap::new();
-        let mut any_case = BTreeMap::new();
+        let (mut exact, mut any_case) = (Vec::new(), Vec::new());
         for (value, kind) in values {
             let Some(reach) = reach(value, kind) else { continue };
             let spellings =
@@ -70,7 +67,7 @@ impl Spread {
                     true => (&mut any_case, word.to_ascii_lowercase()),
                     false => (&mut exact, word),
                 };
-                words.entry(word).or_insert((kind, reach));
+                words.push((word, Pattern { kind, reach }));
             }
         }
         if exact.is_empty() && any_case.is_empty() {
@@ -96,18 +93,18 @@ impl Spread {
 
 impl Search {
     fn new(
-        words: BTreeMap<String, (Kind, Reach)>,
+        mut words: Vec<(String, Pattern)>,
         any_case: bool,
     ) -> Result<Option<Self>, Failure> {
         if words.is_empty() {
             return Ok(None);
         }
         #[cfg(test)]
-        super::tests::fail_to_build_if_asked(words.keys())?;
-        let (words, patterns): (Vec<String>, Vec<Pattern>) = words
-            .into_iter()
-            .map(|(word, (kind, reach))| (word, Pattern { kind, reach }))
-            .unzip();
+        super::tests::fail_to_build_if_asked(words.iter().map(|(word, _)| word))?;
+        // What was found first says what a word is.
+        words.sort_by(|(a, _), (b, _)| a.cmp(b));
+        words.dedup_by(|(a, _), (b, _)| a == b);
+        let (words, patterns): (Vec<String>, Vec<Pattern>) = words.into_iter().unzip();
         Ok(Some(Self { words: Words::new(words.into_iter(), any_case), patterns }))
     }
 
@@ -201,14 +198,15 @@ fn in_url(value: &str) -> Option<String> {
     if value.bytes().all(is_plain) {
         return None;
     }
-    let mut out = String::with_capacity(value.len() + 8);
+    let digit = |digit: u8| b"0123456789ABCDEF"[usize::from(digit & 15)];
+    let mut out = Vec::with_capacity(3 * value.len());
     for byte in value.bytes() {
         match is_plain(byte) {
-            true => out.push(char::from(byte)),
-            false => out.push_str(&format!("%{byte:02X}")),
+            true => out.push(byte),
+            false => out.extend([b'%', digit(byte >> 4), digit(byte)]),
         }
     }
-    Some(out)
+    String::from_utf8(out).ok()
 }
 
 /// `value` as it stands in HTML and XML, where that differs.

@@ -23,8 +23,8 @@ pub(super) struct Words {
     /// In alphabetical order, of letters in lower case where case does not matter.
     words: Vec<Word>,
     any_case: bool,
-    /// A bit for each hash of the first bytes of a word.
-    begins: Box<[u64; BEGINS / 64]>,
+    /// Whether a word's first bytes have a hash.
+    begins: Box<[bool; BEGINS]>,
     /// How many bytes may still be compared.
     patience: usize,
     automaton: Option<AhoCorasick>,
@@ -40,11 +40,10 @@ impl Words {
     /// Looks for `sorted`, which are in alphabetical order and longer than [`BEGIN`].
     pub(super) fn new(sorted: impl Iterator<Item = String>, any_case: bool) -> Self {
         let mut words: Vec<Word> = Vec::new();
-        let mut begins = Box::new([0; BEGINS / 64]);
+        let mut begins = Box::new([false; BEGINS]);
         for text in sorted {
             if let Some(begin) = text.as_bytes().first_chunk() {
-                let bit = hash(*begin, any_case);
-                begins[bit / 64] |= 1 << (bit % 64);
+                begins[hash(*begin, any_case)] = true;
             }
             let mut shorter = words.len().checked_sub(1);
             while let Some(i) = shorter.filter(|i| !text.starts_with(&words[*i].text)) {
@@ -92,10 +91,11 @@ impl Words {
 
     /// Where something begins like a word.
     fn next_begin(&self, bytes: &[u8]) -> Option<usize> {
-        bytes.array_windows().position(|begin| {
-            let bit = hash(*begin, self.any_case);
-            self.begins[bit / 64] >> (bit % 64) & 1 != 0
-        })
+        // Asked once and not for each byte.
+        if self.any_case {
+            return bytes.array_windows().position(|begin| self.begins[hash(*begin, true)]);
+        }
+        bytes.array_windows().position(|begin| self.begins[hash(*begin, false)])
     }
 
     /// The longest word that `text` begins with, and how many bytes were compared to tell.
@@ -148,7 +148,7 @@ impl Words {
 }
 
 /// A number below [`BEGINS`].
-#[inline]
+#[inline(always)]
 fn hash(begin: [u8; BEGIN], any_case: bool) -> usize {
     // Letters in any case, and a few other characters as each other.
     let case = if any_case { 0x2020_2020 } else { 0 };
