@@ -232,16 +232,16 @@ fn request(arguments: &Arguments) -> anyhow::Result<(Value, bool)> {
         rows.push(cells);
     }
     print_table("A request of 100 KB, filtered for the first time", &rows);
-    let header = ["us", "values", "first turn", "further turn", "its scan + hash of the rest"];
+    let header = ["us", "values", "first turn", "further turn", "its text alone + hash of the rest"];
     let mut rows = vec![row(header)];
     for turn in list(&measured, "turn") {
-        let least = turn["scan_of_new_text_us"].as_f64().zip(turn["hash_of_the_rest_us"].as_f64());
+        let least = turn["new_text_alone_us"].as_f64().zip(turn["hash_of_the_rest_us"].as_f64());
         rows.push(vec![
             turn["level"].as_str().unwrap_or_default().to_owned(),
             turn["values"].to_string(),
             shown(turn["cold_us"].as_f64(), 0),
             shown(turn["turn_us"].as_f64(), 0),
-            shown(least.map(|(scan, hash)| scan + hash), 0),
+            shown(least.map(|(alone, hash)| alone + hash), 0),
         ]);
     }
     print_table("An agent loop: 150 KB again and again, with 2 KB more each time", &rows);

@@ -5,7 +5,9 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
 
-use super::tests::{EMAIL, TOKEN, filter, send, subject};
+use super::groups::{Group, State};
+use super::memory::GROUP;
+use super::tests::{EMAIL, TOKEN, filter, send, source, subject};
 use super::*;
 
 /// What becomes of a conversation before it is sent the next time.
@@ -101,6 +103,87 @@ fn request(messages: &[Value], space: &str) -> String {
     let tools = json!([{"type": "function", "function": {"name": "f", "description":
         format!("{}{EMAIL}", "a tool ".repeat(200))}}]);
     format!(r#"{{"model":"m","messages":[{space}{list}{space}],"tools":{tools}}}"#)
+}
+
+#[test]
+fn a_group_with_a_placeholder_is_looked_through_anew() {
+    let filter = filter();
+    let subject = subject(SecurityLevel::Standard);
+    let user = |text: &str| json!({"role": "user", "content": text});
+    let sent = |messages: &[Value]| {
+        let request = json!({"messages": messages}).to_string();
+        send(&filter, &request, &subject).unwrap().filtered
+    };
+    let placeholder = sent(&[user(EMAIL)]).map.redactions()[0].placeholder.clone();
+    let long = |n: usize| user(&format!("{n} {placeholder}{}", " lorem".repeat(GROUP / 6)));
+    // The second group has a placeholder that the first one had.
+    for messages in [
+        vec![long(1), long(2), user(EMAIL)],
+        vec![long(2), user(EMAIL)],
+        vec![long(2), user(EMAIL)],
+        vec![long(2), user(EMAIL), user("x")],
+    ] {
+        let filtered = sent(&messages);
+        let redactions = filtered.map.redactions();
+        assert_eq!(redactions.len(), 1);
+        assert_ne!(redactions[0].placeholder, placeholder);
+    }
+}
+
+/// Which messages of a request would be read, if it were sent now.
+fn unread(filter: &Filter, messages: &[Value]) -> usize {
+    let source = source(&request(messages, ""));
+    let keys = Keys::new(&filter.secret, &subject(SecurityLevel::Standard));
+    let groups = Groups::of(&source, Some((&filter.memory, &keys))).groups;
+    let fresh = |group: &Group<'_>| match &group.state {
+        State::Fresh(blocks) => blocks.len(),
+        State::Known(_) => 0,
+    };
+    groups.iter().map(fresh).sum()
+}
+
+#[test]
+fn only_what_is_new_is_read() {
+    let filter = filter();
+    let subject = subject(SecurityLevel::Standard);
+    let message = |n: usize| {
+        let to = if n.is_multiple_of(7) { EMAIL } else { "nobody" };
+        json!({"role": "user", "content": format!("{n} to {to} {}", "lorem ".repeat(300))})
+    };
+    let conversation = |count: usize| -> Vec<Value> { (0..count).map(message).collect() };
+    let send = |messages: &[Value]| {
+        assert!(send(&filter, &request(messages, ""), &subject).is_ok());
+    };
+    let with_last = |count: usize, last: usize| {
+        let mut messages = conversation(count);
+        messages.push(message(last));
+        messages
+    };
+    // All messages and the tools are known from the first turn on, many or few.
+    for count in [2, 40] {
+        let fresh = if count == 2 { 2 + 1 } else { 40 - 2 };
+        assert_eq!(unread(&filter, &conversation(count)), fresh);
+        send(&conversation(count));
+        assert_eq!(unread(&filter, &conversation(count)), 0);
+    }
+    // A conversation goes on, one or several messages at a time...
+    for count in [41, 42, 45, 60, 61] {
+        let before = unread(&filter, &conversation(count));
+        assert!(before <= 15, "{count}: {before}");
+        send(&conversation(count));
+        assert_eq!(unread(&filter, &conversation(count)), 0);
+        assert_eq!(unread(&filter, &with_last(count, 1000)), 1);
+    }
+    // ... its last message is another one each time...
+    for last in 100..104 {
+        assert_eq!(unread(&filter, &with_last(61, last)), 1);
+        send(&with_last(61, last));
+    }
+    // ... it is cut short, or changed: what is ahead of that is known but for a part of a group.
+    assert!(unread(&filter, &conversation(30)) < 10);
+    let mut changed = conversation(61);
+    changed[50] = message(1000);
+    assert!(unread(&filter, &changed) < 21, "{}", unread(&filter, &changed));
 }
 
 proptest! {

@@ -128,11 +128,15 @@ impl<'a, 'm> Groups<'a, 'm> {
     fn messages(&mut self, member: usize, text: &'a str) -> Result<(), ScanError> {
         let mut elements = Elements::begin(text)?;
         let mut list = List { member, text, first_group: self.groups.len(), ..List::default() };
+        // Stretches may be made to look like known ones at every place.
+        let mut in_vain = text.len();
         while let Some(at) = elements.next_at()? {
             if list.fresh.is_empty() {
                 list.fresh_from = at;
-                if let Some(found) = self.memory.and_then(|(m, keys)| m.stretch(keys, &text[at..]))
-                {
+                let found = self.memory.and_then(|(memory, keys)| {
+                    memory.stretch(keys, &text[at..], &mut in_vain)
+                });
+                if let Some(found) = found {
                     elements.skip_to(at + found.bytes);
                     self.known(&mut list, at, found);
                     continue;

@@ -30,9 +30,6 @@ const APART: usize = 1 << 10;
 /// How many stretches may begin alike: conversations at the same time that begin with the same
 /// words, some of them more than once.
 const MOST_LENGTHS: usize = 64;
-/// How many of them are hashed at most: their ends were alike by chance.
-const MOST_TRIED: usize = 2;
-
 /// What is remembered.
 pub(super) struct Memory {
     known: Cache<Known>,
@@ -112,8 +109,9 @@ impl Memory {
         self.known.insert(key, known);
     }
 
-    /// The longest known stretch of messages that `text` begins with.
-    pub(super) fn stretch(&self, keys: &Keys, text: &str) -> Option<Found> {
+    /// The longest known stretch of messages that `text` begins with. No more than `in_vain` bytes
+    /// are hashed for nothing; what was is taken off.
+    pub(super) fn stretch(&self, keys: &Keys, text: &str, in_vain: &mut usize) -> Option<Found> {
         for is_long in [true, false] {
             let key = keys.of_begin(text, is_long);
             let Some(lengths) = key.and_then(|key| self.lengths.find(key)) else { continue };
@@ -123,14 +121,17 @@ impl Memory {
                 .map(|length| length.bytes)
                 .collect();
             lengths.sort_unstable_by(|a, b| b.cmp(a));
-            for bytes in lengths.into_iter().take(MOST_TRIED) {
-                let Some(stretch) = text.get(..bytes) else { continue };
+            for bytes in lengths {
+                let Some(stretch) = text.get(..bytes).filter(|_| bytes <= *in_vain) else {
+                    continue;
+                };
                 let mut hasher = keys.hasher();
                 hasher.update(stretch.as_bytes());
                 let key = CacheKey::new(&hasher.finalize());
                 if let Some(known) = self.known(key) {
                     return Some(Found { bytes, key, known, hasher });
                 }
+                *in_vain -= bytes;
             }
         }
         None
@@ -202,20 +203,18 @@ pub(super) struct SpreadKeys([u8; 32]);
 impl Keys {
     /// The keys for a subject.
     pub(super) fn new(secret: &[u8; 32], subject: &Subject<'_>) -> Self {
-        let key = |purpose: &[u8; 8]| {
-            let mut hasher = blake3::Hasher::new_keyed(secret);
-            hasher.update(purpose);
-            hasher.update(&[subject.level as u8]);
-            hasher.update(subject.account.as_bytes());
-            *hasher.finalize().as_bytes()
+        let mut hasher = blake3::Hasher::new_keyed(secret);
+        hasher.update(b"memory\0");
+        hasher.update(&[subject.level as u8]);
+        hasher.update(subject.account.as_bytes());
+        // As many keys as there are purposes, from one hash.
+        let mut keys = hasher.finalize_xof();
+        let mut key = || {
+            let mut key = [0; 32];
+            keys.fill(&mut key);
+            key
         };
-        Self {
-            messages: key(b"messages"),
-            tools: key(b"tools   "),
-            members: key(b"members "),
-            places: key(b"places  "),
-            spread: key(b"spread  "),
-        }
+        Self { messages: key(), tools: key(), members: key(), places: key(), spread: key() }
     }
 
     /// What the lengths of stretches are remembered by, by their beginnings: a few samples of so

@@ -308,3 +308,43 @@ fn how_long_a_body_takes() {
     measure("serde_json", &|body| serde_json::from_str::<IgnoredAny>(body).is_ok());
     measure("scan", &accepts);
 }
+
+/// The elements of an array, read one by one, of which those are skipped that `skipped` says.
+fn elements(text: &str, skipped: impl Fn(usize) -> bool) -> Option<Vec<&str>> {
+    let known: Vec<Raw<'_>> = read(text).ok()?;
+    let mut elements = Elements::begin(text).ok()?;
+    let mut found = Vec::new();
+    while let Some(at) = elements.next_at().ok()? {
+        let element = known.get(found.len())?.get();
+        assert!(text[at..].starts_with(element), "{text:?}");
+        if skipped(found.len()) {
+            elements.skip_to(at + element.len());
+            found.push(element);
+        } else {
+            found.push(elements.read::<Raw<'_>>().ok()?.get());
+        }
+    }
+    Some(found)
+}
+
+#[test]
+fn elements_are_read_one_by_one_or_skipped() {
+    for text in ["[]", " [ ] ", "[1]", "[ {\"a\":[1,2]} , \"é,]\" ,3 ]\n", "[[],[[]],null]"] {
+        let expected: Vec<Raw<'_>> = read(text).unwrap();
+        let expected: Vec<&str> = expected.into_iter().map(Raw::get).collect();
+        for skipped in 0..8 {
+            let found = elements(text, |i| skipped >> i & 1 == 1);
+            assert_eq!(found.as_ref(), Some(&expected), "{text:?} {skipped}");
+        }
+    }
+    let all = |text: &'static str| {
+        let mut elements = Elements::begin(text)?;
+        while elements.next_at()?.is_some() {
+            elements.read::<Raw<'_>>()?;
+        }
+        Ok::<_, ScanError>(())
+    };
+    for text in ["", "1", "{}", "[", "[1", "[1,]", "[,1]", "[1 2]", "[1]2", "[1]]"] {
+        assert!(all(text).is_err(), "{text:?}");
+    }
+}
