@@ -232,7 +232,8 @@ fn request(arguments: &Arguments) -> anyhow::Result<(Value, bool)> {
         rows.push(cells);
     }
     print_table("A request of 100 KB, filtered for the first time", &rows);
-    let header = ["us", "values", "first turn", "further turn", "its text alone + hash of the rest"];
+    let header =
+        ["us", "values", "first turn", "further turn", "its text alone + hash of the rest"];
     let mut rows = vec![row(header)];
     for turn in list(&measured, "turn") {
         let least = turn["new_text_alone_us"].as_f64().zip(turn["hash_of_the_rest_us"].as_f64());

@@ -9,7 +9,7 @@ use sluice_core::source::Source;
 use super::cache::CacheKey;
 use super::compose::Unit;
 use super::dissect::{Block, What, is_sent, known};
-use super::known::{Examined, Known, KnownBlock};
+use super::known::{Examined, Known};
 use super::memory::{Found, GROUP, Keys, Memory, SHORTEST};
 use super::offset_in;
 
@@ -133,9 +133,9 @@ impl<'a, 'm> Groups<'a, 'm> {
         while let Some(at) = elements.next_at()? {
             if list.fresh.is_empty() {
                 list.fresh_from = at;
-                let found = self.memory.and_then(|(memory, keys)| {
-                    memory.stretch(keys, &text[at..], &mut in_vain)
-                });
+                let found = self
+                    .memory
+                    .and_then(|(memory, keys)| memory.stretch(keys, &text[at..], &mut in_vain));
                 if let Some(found) = found {
                     elements.skip_to(at + found.bytes);
                     self.known(&mut list, at, found);
@@ -296,16 +296,17 @@ impl<'a> Group<'a> {
     }
 
     /// What is known about it when its blocks were read.
-    pub(super) fn now_known(&self, examined: Vec<Arc<Examined>>) -> Arc<Known> {
+    pub(super) fn now_known(&self, examined: Vec<Examined>) -> Arc<Known> {
         let blocks = match &self.state {
             State::Known(known) => return Arc::clone(known),
-            State::Fresh(blocks) => blocks.iter().zip(examined),
+            State::Fresh(blocks) => blocks,
         };
-        let known = |(block, examined): (&Block<'_>, _)| {
+        let mut known = Known::with_room(blocks.len());
+        for (block, examined) in blocks.iter().zip(examined) {
             let at = offset_in(self.text, block.text);
-            KnownBlock { range: at..at + block.text.len(), examined }
-        };
-        Arc::new(Known::new(blocks.map(known).collect()))
+            known.push(at..at + block.text.len(), examined);
+        }
+        Arc::new(known)
     }
 
     /// Where its block `i` is, in the words of a refusal: `messages[3].content`.
@@ -369,15 +370,11 @@ impl Stretch<'_> {
     }
 
     fn joined(&self, groups: &[Group<'_>], known: &[Arc<Known>]) -> Known {
-        let mut all = Vec::with_capacity(self.blocks);
+        let mut all = Known::with_room(self.blocks);
         let begin = groups.get(self.group).map_or("", |group| group.text);
         for (i, _, blocks) in self.groups(known) {
-            let ahead = offset_in(begin, groups[i].text);
-            all.extend(known[i].blocks.iter().take(blocks).map(|block| KnownBlock {
-                range: block.range.start + ahead..block.range.end + ahead,
-                examined: Arc::clone(&block.examined),
-            }));
+            all.extend(&known[i], blocks, offset_in(begin, groups[i].text));
         }
-        Known::new(all)
+        all
     }
 }

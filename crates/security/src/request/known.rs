@@ -2,7 +2,6 @@
 //! of its content.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use sluice_core::json::unescape;
 
@@ -67,29 +66,53 @@ pub(super) struct Placed {
 pub(super) struct KnownBlock {
     /// Where it stands in the stretch.
     pub(super) range: Range<usize>,
-    /// What is known about it.
-    pub(super) examined: Arc<Examined>,
+    /// What is to be thought of it.
+    pub(super) verdict: Verdict,
 }
 
 /// What is known about a stretch: one block or several that follow each other.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     pub(super) blocks: Vec<KnownBlock>,
-    /// Whether anything was found in any of them.
-    pub(super) has_findings: bool,
+    /// What was found in them, in order.
+    pub(super) findings: Vec<Placed>,
     /// The worst of each kind that there is to be said about any of them.
     pub(super) worst: Verdict,
 }
 
 impl Known {
-    /// What is known about all of `blocks`.
-    pub(super) fn new(blocks: Vec<KnownBlock>) -> Self {
-        let mut known = Self { blocks, ..Self::default() };
-        for block in &known.blocks {
-            known.has_findings |= !block.examined.findings.is_empty();
-            known.worst.add(&block.examined.verdict);
+    /// Room for what is known about so many blocks.
+    pub(super) fn with_room(blocks: usize) -> Self {
+        Self { blocks: Vec::with_capacity(blocks), ..Self::default() }
+    }
+
+    /// Adds a block.
+    pub(super) fn push(&mut self, range: Range<usize>, examined: Examined) {
+        let Examined { findings, verdict } = examined;
+        let block = self.blocks.len();
+        self.findings.extend(findings.into_iter().map(|spot| Placed { block, spot }));
+        self.worst.add(&verdict);
+        self.blocks.push(KnownBlock { range, verdict });
+    }
+
+    /// Adds the first `count` blocks of another stretch, which begins at `at`.
+    pub(super) fn extend(&mut self, other: &Self, count: usize, at: usize) {
+        let ahead = self.blocks.len();
+        let found = other.findings.iter().take_while(|placed| placed.block < count);
+        self.findings
+            .extend(found.map(|p| Placed { block: p.block + ahead, spot: p.spot.clone() }));
+        for KnownBlock { range, verdict } in other.blocks.iter().take(count) {
+            self.worst.add(verdict);
+            let range = range.start + at..range.end + at;
+            self.blocks.push(KnownBlock { range, verdict: *verdict });
         }
-        known
+    }
+
+    /// What was found in a block.
+    pub(super) fn found_in(&self, block: usize) -> &[Placed] {
+        let from = self.findings.partition_point(|placed| placed.block < block);
+        let found = self.findings.get(from..).unwrap_or_default();
+        &found[..found.partition_point(|placed| placed.block == block)]
     }
 
     /// Whether it would be the same the next time.
@@ -100,13 +123,8 @@ impl Known {
 
 impl Weight for Known {
     fn weight(&self) -> usize {
-        // Blocks are shared by the stretches that they are in; counting them in each of them keeps
-        // the bound, whichever is forgotten first.
-        let of_block = |block: &KnownBlock| {
-            size_of::<Examined>() + 16 + block.examined.findings.capacity() * size_of::<Spot>()
-        };
-        let blocks: usize = self.blocks.iter().map(of_block).sum();
-        blocks + self.blocks.capacity() * size_of::<KnownBlock>()
+        self.blocks.capacity() * size_of::<KnownBlock>()
+            + self.findings.capacity() * size_of::<Placed>()
     }
 }
 

@@ -52,8 +52,7 @@ impl<'f> Reader<'f> {
             let mut examined = Vec::new();
             if let State::Fresh(blocks) = &group.state {
                 for (i, block) in blocks.iter().enumerate() {
-                    let read = self.read(block).map_err(|Failure| group.place(i, None))?;
-                    examined.push(Arc::new(read));
+                    examined.push(self.read(block).map_err(|Failure| group.place(i, None))?);
                 }
             }
             known.push(group.now_known(examined));
@@ -154,7 +153,7 @@ impl<'f> Reader<'f> {
         };
         for (group, known) in groups.iter().zip(known).filter(|(_, k)| is_refused(&k.worst)) {
             for (i, block) in known.blocks.iter().enumerate() {
-                let verdict = &block.examined.verdict;
+                let verdict = &block.verdict;
                 let place =
                     |unit: usize| group.place(i, group.units(i, block.range.clone()).get(unit));
                 if let Some((score, unit)) = verdict.attack(self.rules) {

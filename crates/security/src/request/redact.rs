@@ -100,25 +100,24 @@ impl<'a> Read<'a, '_> {
                 values.push((value, kind));
             }
         };
-        for (group, known) in self.groups.iter().zip(&self.known).filter(|(_, k)| k.has_findings) {
-            for (i, block) in known.blocks.iter().enumerate() {
+        for (group, known) in self.groups.iter().zip(&self.known) {
+            for of_unit in in_units(&known.findings) {
+                let Some(first) = of_unit.first() else { continue };
+                let Some(block) = known.blocks.get(first.block) else { continue };
                 let text = group.text.get(block.range.clone()).unwrap_or_default();
-                for of_unit in block.examined.findings.chunk_by(|a, b| a.unit == b.unit) {
-                    if of_unit.iter().all(|spot| spot.plain.is_some()) {
-                        for spot in of_unit {
-                            let value = spot.plain.as_ref().map(|plain| plain.value(text));
-                            add(value.unwrap_or_default(), spot.finding.kind);
-                        }
-                        continue;
+                if of_unit.iter().all(|placed| placed.spot.plain.is_some()) {
+                    for Spot { finding, plain, .. } in of_unit.iter().map(|placed| &placed.spot) {
+                        let value = plain.as_ref().map(|plain| plain.value(text));
+                        add(value.unwrap_or_default(), finding.kind);
                     }
-                    let units = group.units(i, block.range.clone());
-                    let unit = of_unit.first().and_then(|spot| units.get(spot.unit));
-                    let Some(unit) = unit else { continue };
-                    let text = composer.compose(unit).text;
-                    for spot in of_unit {
-                        let value = text.get(spot.finding.range()).unwrap_or_default();
-                        add(value.to_owned(), spot.finding.kind);
-                    }
+                    continue;
+                }
+                let units = group.units(first.block, block.range.clone());
+                let Some(unit) = units.get(first.spot.unit) else { continue };
+                let text = composer.compose(unit).text;
+                for Spot { finding, .. } in of_unit.iter().map(|placed| &placed.spot) {
+                    let value = text.get(finding.range()).unwrap_or_default();
+                    add(value.to_owned(), finding.kind);
                 }
             }
         }
@@ -169,6 +168,11 @@ impl<'a> Read<'a, '_> {
     }
 }
 
+/// What was found, unit by unit.
+fn in_units(placed: &[Placed]) -> impl Iterator<Item = &[Placed]> {
+    placed.chunk_by(|a, b| (a.block, a.spot.unit) == (b.block, b.spot.unit))
+}
+
 fn value_of(source: &Source, member: usize) -> &str {
     source.members.get(member).map_or("", |member| member.value.as_str())
 }
@@ -200,7 +204,7 @@ impl Search<'_> {
                     remembered.split_at(remembered.partition_point(|placed| placed.block <= i));
                 places.placed.extend_from_slice(of_block);
                 remembered = rest;
-            } else if self.block(i, group, block, &mut places.placed)? {
+            } else if self.block(i, group, block, known.found_in(i), &mut places.placed)? {
                 places.anew.push(i);
             }
         }
@@ -214,6 +218,7 @@ impl Search<'_> {
         i: usize,
         group: &Group<'_>,
         block: &KnownBlock,
+        found: &[Placed],
         placed: &mut Vec<Placed>,
     ) -> Result<bool, Failure> {
         let values = self.values.iter().map(|(value, kind)| (value.as_str(), *kind));
@@ -223,8 +228,8 @@ impl Search<'_> {
         };
         let mut has_placeholders = false;
         for (n, unit) in group.units(i, block.range.clone()).into_iter().enumerate() {
-            let own = block.examined.findings.iter().filter(|spot| spot.unit == n);
-            let mut findings: Vec<Finding> = own.map(|spot| spot.finding).collect();
+            let own = found.iter().filter(|placed| placed.spot.unit == n);
+            let mut findings: Vec<Finding> = own.map(|placed| placed.spot.finding).collect();
             let text = self.composer.compose(&unit).text;
             has_placeholders |= self.taken.collect(text);
             if let Some(spread) = spread {

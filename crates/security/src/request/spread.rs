@@ -79,11 +79,7 @@ impl Spread {
     }
 
     /// Every other occurrence in `text`.
-    pub(super) fn find(
-        &mut self,
-        text: &str,
-        findings: &mut Vec<Finding>,
-    ) -> Result<(), Failure> {
+    pub(super) fn find(&mut self, text: &str, findings: &mut Vec<Finding>) -> Result<(), Failure> {
         for search in [&mut self.exact, &mut self.any_case].into_iter().flatten() {
             search.find(text, findings)?;
         }
@@ -92,10 +88,7 @@ impl Spread {
 }
 
 impl Search {
-    fn new(
-        mut words: Vec<(String, Pattern)>,
-        any_case: bool,
-    ) -> Result<Option<Self>, Failure> {
+    fn new(mut words: Vec<(String, Pattern)>, any_case: bool) -> Result<Option<Self>, Failure> {
         if words.is_empty() {
             return Ok(None);
         }
