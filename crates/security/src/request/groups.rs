@@ -48,6 +48,9 @@ pub(super) enum State<'a> {
 /// known without them.
 const WORTHWHILE: usize = 4 << 10;
 
+/// How often the length of a list may be hashed for nothing: several stretches may look alike.
+const MOST_IN_VAIN: usize = 4;
+
 /// Groups that are remembered together.
 pub(super) struct Stretch<'a> {
     /// By what.
@@ -65,8 +68,6 @@ struct At<'a> {
     /// The list of messages from there on.
     text: &'a str,
     bytes: usize,
-    /// The length of the stretch that this is a continuation of.
-    instead_of: Option<usize>,
 }
 
 /// A list of messages, as far as it was walked through.
@@ -129,7 +130,7 @@ impl<'a, 'm> Groups<'a, 'm> {
         let mut elements = Elements::begin(text)?;
         let mut list = List { member, text, first_group: self.groups.len(), ..List::default() };
         // Stretches may be made to look like known ones at every place.
-        let mut in_vain = text.len();
+        let mut in_vain = MOST_IN_VAIN * text.len();
         while let Some(at) = elements.next_at()? {
             if list.fresh.is_empty() {
                 list.fresh_from = at;
@@ -171,7 +172,7 @@ impl<'a, 'm> Groups<'a, 'm> {
         let range = list.fresh_from..list.ends[1];
         let key = keys.of_messages(&list.text[range.clone()]);
         let fresh = std::mem::take(&mut list.fresh);
-        let at = At { text: &list.text[range.start..], bytes: range.len(), instead_of: None };
+        let at = At { text: &list.text[range.start..], bytes: range.len() };
         let (group, blocks) = (self.groups.len(), fresh.len());
         self.stretches.push(Stretch { key, group, blocks, at: Some(at) });
         let state = memory.known(key).map_or(State::Fresh(fresh), State::Known);
@@ -189,10 +190,10 @@ impl<'a, 'm> Groups<'a, 'm> {
             self.push(&mut list, range, State::Fresh(fresh), None);
         }
         let Some((_, keys)) = self.memory else { return };
-        let (mut hashed, mut hasher, mut instead_of) = (0, keys.hasher(), None);
+        let (mut hashed, mut hasher) = (0, keys.hasher());
         if let Some(leading) = list.leading {
             stretch = (leading.at, list.first_group, 0);
-            (hashed, hasher, instead_of) = (leading.bytes, leading.hasher, Some(leading.bytes));
+            (hashed, hasher) = (leading.bytes, leading.hasher);
         }
         let (from, group, index) = stretch;
         let (text, [before_last, end]) = (&list.text[from..], list.ends);
@@ -205,7 +206,7 @@ impl<'a, 'm> Groups<'a, 'm> {
             hashed = bytes;
             let key = CacheKey::new(&hasher.finalize());
             let blocks = list.count - index - left_out;
-            let at = At { text, bytes, instead_of: instead_of.filter(|_| left_out == 0) };
+            let at = At { text, bytes };
             self.stretches.push(Stretch { key, group, blocks, at: Some(at) });
         }
     }
@@ -364,8 +365,8 @@ impl Stretch<'_> {
             _ => Arc::new(self.joined(groups, known)),
         };
         memory.remember(self.key, all);
-        if let Some(At { text, bytes, instead_of }) = &self.at {
-            memory.remember_length(keys, text, *bytes, *instead_of);
+        if let Some(At { text, bytes }) = &self.at {
+            memory.remember_length(keys, text, *bytes);
         }
     }
 

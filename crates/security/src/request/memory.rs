@@ -27,9 +27,9 @@ const SAMPLED: usize = 255;
 /// How many samples a long text gives, and how far apart they are.
 const SAMPLES: usize = 15;
 const APART: usize = 1 << 10;
-/// How many stretches may begin alike: conversations at the same time that begin with the same
-/// words, some of them more than once.
-const MOST_LENGTHS: usize = 64;
+/// How many stretches that begin alike are found, the latest ones: turns of conversations that begin
+/// with the same words. Telling them apart takes a nanosecond each.
+const MOST_LENGTHS: usize = 128;
 /// What is remembered.
 pub(super) struct Memory {
     known: Cache<Known>,
@@ -137,15 +137,8 @@ impl Memory {
         None
     }
 
-    /// Remembers that a stretch of so many bytes of `text` is known. It takes the place of the one
-    /// of `instead_of` bytes that it is a continuation of.
-    pub(super) fn remember_length(
-        &self,
-        keys: &Keys,
-        text: &str,
-        bytes: usize,
-        instead_of: Option<usize>,
-    ) {
+    /// Remembers that a stretch of so many bytes of `text` is known.
+    pub(super) fn remember_length(&self, keys: &Keys, text: &str, bytes: usize) {
         // What a stretch is looked for by must not reach beyond it.
         let key = keys.of_begin(text, bytes >= SAMPLES * APART);
         let Some((key, length)) = key.zip(self.length(text, bytes)) else { return };
@@ -154,26 +147,27 @@ impl Memory {
         if lengths.contains(&length) {
             return;
         }
-        let before = instead_of.and_then(|bytes| self.length(text, bytes));
-        if let Some(before) = lengths.iter_mut().find(|length| Some(**length) == before) {
-            *before = length;
-        } else {
-            if lengths.len() >= MOST_LENGTHS {
-                lengths.remove(0);
-            }
-            lengths.push(length);
+        if lengths.len() >= MOST_LENGTHS {
+            lengths.remove(0);
         }
+        lengths.push(length);
         self.lengths.insert(key, Arc::new(lengths));
     }
 
     /// The length of the stretch that `text` begins with and that ends behind `bytes`.
     fn length(&self, text: &str, bytes: usize) -> Option<Length> {
-        // One multiplication: there may be many lengths to be told from each other.
-        let (first, rest) = text.as_bytes().get(..bytes)?.split_last_chunk::<8>()?;
-        let second = first.last_chunk::<8>()?;
-        let [a, b] = [*second, *rest].map(u64::from_le_bytes);
-        let product = u128::from(a ^ self.ends[0]) * u128::from(b ^ self.ends[1]);
-        Some(Length { bytes, end: ((product >> 64) as u64 ^ product as u64) as u16 })
+        // A few bytes here and there, and a multiplication for each two words of them: there may be
+        // many lengths to be told from each other.
+        let end = text.as_bytes().get(..bytes)?.last_chunk::<SHORTEST>()?;
+        let (words, _) = end.as_chunks::<8>();
+        let mut hash = 0;
+        for at in [0, words.len() / 8 * 7, words.len() - 2] {
+            let [a, b] =
+                [at, at + 1].map(|at| words.get(at).copied().map_or(0, u64::from_le_bytes));
+            let product = u128::from(a ^ self.ends[0]) * u128::from(b ^ hash ^ self.ends[1]);
+            hash = (product >> 64) as u64 ^ product as u64;
+        }
+        Some(Length { bytes, end: hash as u16 })
     }
 
     /// Where the values of some request stand in a stretch.
