@@ -6,6 +6,7 @@
 use super::grammar::{self, Bare, Join, Value};
 use super::judge::{self, Place, Verdict};
 use super::names::{self, Promise, Words};
+use super::value::{self, Shape};
 use super::vendors;
 use crate::finding::Finding;
 use crate::kind::Kind;
@@ -97,7 +98,11 @@ pub(super) fn confirm(
     let Some(mut promise) = names::promise(&words, word_before(text, start)) else {
         return cost + 32;
     };
-    if promise == Promise::Key && words.backwards().iter().any(|word| vendors::is_vendor(word)) {
+    // `acme key: …`, `[acme]` and `key = …`: a vendor's key, where its value was made by chance.
+    let is_vendors = || {
+        vendors::may_have_vendor(&words) || is_drawn(text, &value) && vendors::is_near(text, start)
+    };
+    if promise == Promise::Key && is_vendors() {
         promise = Promise::Secret;
     }
     let place = Place { text, start, words: &words, name };
@@ -130,15 +135,20 @@ fn push_if(place: &Place<'_>, promise: Promise, value: Value, out: &mut Vec<Find
     verdict
 }
 
+fn is_drawn(text: &str, value: &Value) -> bool {
+    let written = text.get(value.start..value.end).unwrap_or_default();
+    value::is_uuid(written) || written.len() >= 14 && Shape::of(written).is_random()
+}
+
 fn inside_boundaries(text: &str, start: usize, end: usize) -> (usize, usize) {
     (text.ceil_char_boundary(start), text.floor_char_boundary(end).max(start))
 }
 
-/// The word before a name in prose: `api` of "api key".
+/// The word before a name in prose or in a path: `api` of "api key" and `acme.api.key`.
 fn word_before(text: &str, start: usize) -> Option<&str> {
     let bytes = text.as_bytes();
     let end = start.checked_sub(1)?;
-    if bytes[end] != b' ' {
+    if !matches!(bytes[end], b' ' | b'.') {
         return None;
     }
     let before = bytes[..end].iter().rev().take(16).take_while(|b| b.is_ascii_alphanumeric());
@@ -186,13 +196,20 @@ fn without_scheme(text: &str, mut value: Value) -> Option<Value> {
         "splunk",
         "sso-key",
         "genie-key",
+        "geniekey",
+        "oauth",
+        "client-id",
+        "ssws",
+        "zoho-oauthtoken",
+        "deepl-auth-key",
+        "klaviyo-api-key",
     ];
     let bytes = text.as_bytes();
     // Spring names the encoding before the password.
     if bytes[value.start..].starts_with(b"{noop}") {
         value.start = value.end.min(value.start + 6);
     }
-    let stretch = &bytes[value.start..value.end.min(value.start + 12)];
+    let stretch = &bytes[value.start..value.end.min(value.start + 16)];
     let word = stretch.iter().take_while(|b| b.is_ascii_alphabetic() || **b == b'-').count();
     let is_scheme =
         SCHEMES.iter().any(|scheme| stretch[..word].eq_ignore_ascii_case(scheme.as_bytes()));

@@ -4,27 +4,87 @@ use super::value::Shape;
 use crate::finding::Finding;
 use crate::kind::Kind;
 
+/// Hosts whose addresses end in a secret, and what stands before it. `""` is any host.
+const ADDRESSES: &[(&str, &str)] = &[
+    // Chats and automation: whoever knows the address posts or triggers.
+    ("hooks.slack.com", "/services/"),
+    ("hooks.slack.com", "/workflows/"),
+    ("hooks.slack.com", "/triggers/"),
+    ("hooks.slack-gov.com", "/services/"),
+    ("discord.com", "/api/webhooks/"),
+    ("discordapp.com", "/api/webhooks/"),
+    ("webhook.office.com", "/webhookb2/"),
+    ("hooks.zapier.com", "/hooks/catch/"),
+    ("hooks.zapier.com", "/hooks/standard/"),
+    ("hooks.airtable.com", "/workflows/"),
+    (".make.com", "/"),
+    ("hook.integromat.com", "/"),
+    ("chat.googleapis.com", "/v1/spaces/"),
+    ("open.feishu.cn", "/open-apis/bot/v2/hook/"),
+    ("open.larksuite.com", "/open-apis/bot/v2/hook/"),
+    ("maker.ifttt.com", "/trigger/"),
+    ("maker.ifttt.com", "/use/"),
+    ("api.telegram.org", "/file/bot"),
+    ("api.telegram.org", "/bot"),
+    ("webexapis.com", "/v1/webhooks/incoming/"),
+    ("wh.jandi.com", "/connect-api/webhook/"),
+    ("connect.pabbly.com", "/workflow/sendwebhookdata/"),
+    ("webhook.site", "/"),
+    ("sctapi.ftqq.com", "/"),
+    ("api.day.app", "/"),
+    // Alarms, heartbeats and intakes of logs.
+    ("events.pagerduty.com", "/integration/"),
+    ("alert.victorops.com", "/integrations/generic/"),
+    (".datadoghq.com", "/v1/input/"),
+    (".datadoghq.eu", "/v1/input/"),
+    (".sumologic.com", "/receiver/v1/http/"),
+    (".loggly.com", "/inputs/"),
+    (".loggly.com", "/bulk/"),
+    ("hc-ping.com", "/"),
+    ("nosnch.in", "/"),
+    ("cronitor.link", "/p/"),
+    ("api.honeybadger.io", "/v1/check_in/"),
+    ("heartbeat.uptimerobot.com", "/"),
+    ("betterstack.com", "/api/v1/heartbeat/"),
+    ("thingsboard.cloud", "/api/v1/"),
+    // Nodes of block chains.
+    (".infura.io", "/v3/"),
+    (".alchemy.com", "/v2/"),
+    (".alchemyapi.io", "/v2/"),
+    (".quiknode.pro", "/"),
+    ("rpc.ankr.com", "/"),
+    (".chainstack.com", "/"),
+    (".blastapi.io", "/"),
+    (".nodereal.io", "/v1/"),
+    ("go.getblock.io", "/"),
+    // Registries.
+    ("dl.cloudsmith.io", "/"),
+    // Servers that anybody may run.
+    ("", "/hooks/"),
+    ("", "/webhook/"),
+];
+
+/// Hosts whose secrets are short.
+const SHORT: &[&str] = &["hooks.zapier.com", "nosnch.in", "api.honeybadger.io"];
+
 /// Where the secret part of a webhook's path begins in `url`, whose host ends at `host`.
 pub(super) fn path(url: &[u8], host: usize) -> Option<usize> {
-    const WEBHOOKS: &[(&[u8], &[u8])] = &[
-        (b"hooks.slack.com", b"/services/"),
-        (b"hooks.slack.com", b"/workflows/"),
-        (b"hooks.slack.com", b"/triggers/"),
-        (b"discord.com", b"/api/webhooks/"),
-        (b"discordapp.com", b"/api/webhooks/"),
-        (b"webhook.office.com", b"/webhookb2/"),
-        (b"hooks.zapier.com", b"/hooks/catch/"),
-        (b"hook.eu1.make.com", b"/"),
-        (b"hook.us1.make.com", b"/"),
-        (b"hook.integromat.com", b"/"),
-        (b"chat.googleapis.com", b"/v1/spaces/"),
-        (b"open.feishu.cn", b"/open-apis/bot/v2/hook/"),
-        (b"open.larksuite.com", b"/open-apis/bot/v2/hook/"),
-        (b"maker.ifttt.com", b"/trigger/"),
-        (b"api.telegram.org", b"/bot"),
-    ];
     let (name, rest) = url.split_at_checked(host)?;
-    let found = WEBHOOKS.iter().find(|(host, path)| name.ends_with(host) && rest.starts_with(path));
+    // Most hosts differ in the one byte that is compared first.
+    let looks_like = |host: &[u8]| {
+        let byte = |name: &[u8]| name.len().checked_sub(6).map(|i| name[i]);
+        host.is_empty() || byte(host) == byte(name) && name.ends_with(host)
+    };
+    // Discord's addresses may name a version.
+    let version = rest.strip_prefix(b"/api/v").filter(|_| looks_like(b"discord.com"));
+    if let Some(behind) = version {
+        let digits = behind.iter().take(3).take_while(|b| b.is_ascii_digit()).count();
+        let is_webhook = behind[digits..].starts_with(b"/webhooks/");
+        return is_webhook.then_some(host + b"/api/v".len() + digits + b"/webhooks/".len());
+    }
+    let found = ADDRESSES
+        .iter()
+        .find(|(host, path)| rest.starts_with(path.as_bytes()) && looks_like(host.as_bytes()));
     found.map(|(_, path)| host + path.len())
 }
 
@@ -33,14 +93,24 @@ pub(super) fn confirm(text: &str, end: usize, out: &mut Vec<Finding>) -> usize {
     let bytes = text.as_bytes();
     let rest = &bytes[end..bytes.len().min(end + 320)];
     let is_path = |b: &u8| {
-        b.is_ascii_alphanumeric() || matches!(b, b'/' | b'_' | b'-' | b'+' | b'@' | b'.' | b':')
+        b.is_ascii_alphanumeric()
+            || matches!(b, b'/' | b'_' | b'-' | b'+' | b'@' | b'.' | b':' | b'=')
     };
     let len = rest.iter().take_while(|b| is_path(b)).count();
     let Some(path) = text.get(end..end + len) else { return end };
-    let path = path.trim_end_matches(['.', '/', ':']);
+    let mut path = path.trim_end_matches(['.', '/', ':']);
+    // `…/telemetry`, `…/enqueue` say what to do; what they stand behind is the secret.
+    while let Some((before, last)) = path.rsplit_once('/')
+        && last.len() < 16
+        && !last.bytes().any(|b| b.is_ascii_digit())
+    {
+        path = before;
+    }
+    let before = &text[text.floor_char_boundary(end.saturating_sub(48))..end];
+    let least = if SHORT.iter().any(|host| before.contains(host)) { 6 } else { 16 };
     let shape = Shape::of(path);
     let longest = path.split('/').map(str::len).max().unwrap_or(0);
-    if longest >= 16
+    if longest >= least
         && shape.digits > 1
         && !shape.is_monotonous()
         && !path.contains("XXXX")

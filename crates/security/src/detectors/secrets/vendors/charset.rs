@@ -31,6 +31,8 @@ pub(super) enum Charset {
     Bang,
     /// `A-Za-z0-9%_.-`
     Url,
+    /// `A-Za-z0-9+/=_.-`
+    Any,
     /// `A-Za-z0-9-`, with a group of nine digits or more.
     Slack,
 }
@@ -54,6 +56,10 @@ impl Charset {
             Self::Slash => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/'),
             Self::Bang => byte.is_ascii_alphanumeric() || matches!(byte, b'!' | b'.' | b'_'),
             Self::Url => byte.is_ascii_alphanumeric() || matches!(byte, b'%' | b'_' | b'-' | b'.'),
+            Self::Any => {
+                byte.is_ascii_alphanumeric()
+                    || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-' | b'.')
+            }
             Self::Slack => byte.is_ascii_alphanumeric() || byte == b'-',
         }
     }

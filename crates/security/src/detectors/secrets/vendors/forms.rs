@@ -1,5 +1,5 @@
 //! Tokens that are told by their form rather than by a prefix: JWTs, Discord's and Telegram's bots,
-//! Azure's client secrets.
+//! Azure's client secrets, tokens with a mark in the middle or at the end, pairs of an id and a secret.
 
 use super::super::value::Shape;
 use super::Token;
@@ -17,6 +17,10 @@ pub(super) fn find(text: &str, start: usize, end: usize) -> Option<Token> {
         .or_else(|| mailchimp(bytes, start, end))
         .or_else(|| facebook_app(bytes, start, end))
         .or_else(|| sourcegraph(bytes, start, end))
+        .or_else(|| marked(bytes, start, end))
+        .or_else(|| terraform(bytes, start, end))
+        .or_else(|| id_and_secret(bytes, start, end))
+        .or_else(|| secret_of_id(bytes, start, end))
 }
 
 fn is_word(byte: u8) -> bool {
@@ -146,7 +150,6 @@ fn facebook_app(bytes: &[u8], start: usize, end: usize) -> Option<Token> {
 fn sourcegraph(bytes: &[u8], start: usize, end: usize) -> Option<Token> {
     let body = bytes[start..end].strip_prefix(b"sgp_")?;
     let (scope, digits) = body.split_at_checked(body.len().checked_sub(40)?)?;
-    let is_hex = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_hexdigit);
     let scope_fits = match scope {
         b"" | b"local_" => true,
         [scope @ .., b'_'] => scope.len() == 16 && is_hex(scope),
@@ -159,4 +162,101 @@ fn sourcegraph(bytes: &[u8], start: usize, end: usize) -> Option<Token> {
         end,
         Kind::Secret,
     ))
+}
+
+/// Tokens of one length with a mark at one place, as their vendors write them.
+fn marked(bytes: &[u8], start: usize, end: usize) -> Option<Token> {
+    const MARKS: &[(&str, usize, usize, &str)] = &[
+        ("azure_key", 52, 42, "AzSe"),
+        ("azure_key", 54, 44, "AzFu"),
+        ("azure_key", 84, 52, "JQQJ99"),
+        ("maxmind_key", 40, 36, "_mmk"),
+        ("newrelic_license", 40, 36, "NRAL"),
+        ("rapidapi_key", 50, 10, "msh"),
+    ];
+    let run = &bytes[start..end];
+    let is_marked = |(_, len, at, mark): &&(&str, usize, usize, &str)| {
+        run.len() == *len && run[*at..].starts_with(mark.as_bytes())
+    };
+    if let Some((rule, ..)) = MARKS.iter().find(is_marked) {
+        let padding = bytes[end..].iter().take(2).take_while(|b| **b == b'=').count();
+        return is_drawn(run).then_some((rule, start, end + padding, Kind::Secret));
+    }
+    let groups = [run.get(..32)?, run.get(33..41)?, run.get(42..)?];
+    let is_mailgun = run.len() == 50
+        && (run[32], run[41]) == (b'-', b'-')
+        && groups.iter().all(|group| is_hex(group));
+    is_mailgun.then_some(("mailgun_key", start, end, Kind::Secret))
+}
+
+fn is_hex(bytes: &[u8]) -> bool {
+    bytes.iter().all(u8::is_ascii_hexdigit)
+}
+
+fn is_drawn(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok_and(|written| Shape::of(written).is_random())
+}
+
+/// 14 letters and digits, `.atlasv1.` and the secret.
+fn terraform(bytes: &[u8], start: usize, end: usize) -> Option<Token> {
+    const MARK: &[u8] = b".atlasv1.";
+    let id = bytes[..start].strip_suffix(MARK)?;
+    let from = id.len().checked_sub(14)?;
+    let is_id = id[from..].iter().all(u8::is_ascii_alphanumeric);
+    (is_id && (60..=70).contains(&(end - start))).then_some((
+        "terraform_token",
+        from,
+        end,
+        Kind::Secret,
+    ))
+}
+
+/// 32 hexadecimal digits, a dot and 16 or 24 characters of both cases and digits.
+fn id_and_secret(bytes: &[u8], start: usize, end: usize) -> Option<Token> {
+    if end - start != 32 || bytes.get(end) != Some(&b'.') || !is_hex(&bytes[start..end]) {
+        return None;
+    }
+    let len = word(bytes, end + 1);
+    let secret = &bytes[end + 1..end + 1 + len];
+    let shape = Shape::of(std::str::from_utf8(secret).ok()?);
+    let is_mixed = shape.upper > 1 && shape.lower > 1 && shape.digits > 0;
+    (matches!(len, 16 | 24) && is_mixed && shape.is_random()).then_some((
+        "id_and_secret",
+        start,
+        end + 1 + len,
+        Kind::Secret,
+    ))
+}
+
+/// A secret behind the id that it belongs to: `<uuid>:<32 digits>`, `<24 digits>:<64 digits>`,
+/// `xxxxxx.xxxxxx:<secret>`, `12|<secret>`.
+fn secret_of_id(bytes: &[u8], start: usize, end: usize) -> Option<Token> {
+    let joint = start.checked_sub(1)?;
+    let (len, run) = (end - start, &bytes[start..end]);
+    let before = &bytes[..joint];
+    let (rule, id) = match (bytes[joint], len) {
+        (b':', 32) => ("id_and_secret", 36),
+        (b':', 64) => ("ghost_key", 24),
+        (b':', 43) => ("ably_key", 13),
+        (b'|', 40..=48) => {
+            let id = before.iter().rev().take(8).take_while(|b| b.is_ascii_digit()).count();
+            ("sanctum_token", id)
+        }
+        _ => return None,
+    };
+    let from = joint.checked_sub(id)?;
+    let id = std::str::from_utf8(&before[from..]).ok()?;
+    let fits = match rule {
+        "id_and_secret" => super::super::value::is_uuid(id) && is_hex(run),
+        "ghost_key" => is_hex(id.as_bytes()) && is_hex(run),
+        "ably_key" => {
+            let is_id = |part: &str| part.bytes().all(|b| is_word(b));
+            id.split_once('.').is_some_and(|(app, key)| app.len() == 6 && is_id(app) && is_id(key))
+        }
+        _ => !id.is_empty() && run.iter().all(u8::is_ascii_alphanumeric),
+    };
+    let is_whole = from == 0 || !is_word(bytes[from - 1]);
+    let shape = Shape::of(std::str::from_utf8(run).ok()?);
+    let is_mixed = shape.is_hex || shape.upper > 1 && shape.lower > 1;
+    (fits && is_whole && is_mixed && shape.is_random()).then_some((rule, from, end, Kind::Secret))
 }

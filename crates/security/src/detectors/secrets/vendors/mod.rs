@@ -11,7 +11,7 @@ use super::value::Shape;
 use crate::finding::Finding;
 use crate::kind::Kind;
 use charset::Charset;
-pub(super) use named::is_vendor;
+pub(super) use named::{is_near, may_have_vendor};
 
 /// Tokens of one vendor.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +22,8 @@ struct Vendor {
     /// Fewest and most characters behind the prefix.
     least: usize,
     most: usize,
+    /// Whether what follows the prefix must be made by chance.
+    is_drawn: bool,
 }
 
 /// Where the vendors of each first byte are in the table.
@@ -46,14 +48,18 @@ impl Index {
         Self(index)
     }
 
-    fn vendors(&self, first: u8) -> &'static [Vendor] {
+    /// The vendors whose prefix begins with these two bytes.
+    fn vendors(&self, first: u8, second: u8) -> &'static [Vendor] {
         let (from, to) = self.0.get(usize::from(first)).copied().unwrap_or_default();
-        table::VENDORS.get(usize::from(from)..usize::from(to)).unwrap_or_default()
+        let all = table::VENDORS.get(usize::from(from)..usize::from(to)).unwrap_or_default();
+        let second_of = |vendor: &Vendor| vendor.prefix.as_bytes().get(1).copied().unwrap_or(0);
+        let rest = &all[all.partition_point(|vendor| second_of(vendor) < second)..];
+        &rest[..rest.partition_point(|vendor| second_of(vendor) == second)]
     }
 }
 
 /// How far before a run a token may begin whose first part is short: `SG.`, `xoxe.`, `FlyV1 `.
-const HEAD: usize = 24;
+const HEAD: usize = 32;
 
 /// Looks at the run of token characters `start..end`. Returns the end of the token found.
 pub(super) fn run(
@@ -68,12 +74,15 @@ pub(super) fn run(
     if start > 0 && bytes[start - 1] == b'\\' && matches!(bytes[start], b'n' | b't' | b'r') {
         start += 1;
     }
-    let found = forms::find(text, start, end).or_else(|| at(index, bytes, start)).or_else(|| {
-        // `SG.`: the prefix is a run of its own.
+    // `SG.`, `xoxe.xoxp-`: the prefix, or a part of it, is a run of its own.
+    let behind_head = || {
         let before = head(bytes, start)?;
         at(index, bytes, before).filter(|(_, _, to, _)| *to >= end)
-    });
-    let found = found.or_else(|| inside(index, bytes, start, end));
+    };
+    let found = forms::find(text, start, end)
+        .or_else(behind_head)
+        .or_else(|| at(index, bytes, start))
+        .or_else(|| inside(index, bytes, start, end));
     let (rule, from, to, kind) = found?;
     let token = text.get(from..to)?;
     if allow::is_known(token) {
@@ -161,6 +170,7 @@ fn inside(index: &Index, bytes: &[u8], start: usize, end: usize) -> Option<Token
             table::VENDORS.iter().any(|v| {
                 v.rule == found.0
                     && v.prefix.len() >= 4
+                    && !v.is_drawn
                     && bytes[found.1..].starts_with(v.prefix.as_bytes())
             })
         };
@@ -176,11 +186,7 @@ fn inside(index: &Index, bytes: &[u8], start: usize, end: usize) -> Option<Token
 /// The token that begins at `start`.
 fn at(index: &Index, bytes: &[u8], start: usize) -> Option<Token> {
     let rest = &bytes[start..];
-    for vendor in index.vendors(*rest.first()?) {
-        // Most differ in their second character already.
-        if rest.get(1) != vendor.prefix.as_bytes().get(1) {
-            continue;
-        }
+    for vendor in index.vendors(*rest.first()?, *rest.get(1)?) {
         let Some(body) = rest.strip_prefix(vendor.prefix.as_bytes()) else { continue };
         let most = vendor.most + 1;
         let len = body.iter().take(most).take_while(|b| vendor.charset.contains(**b)).count();
@@ -251,6 +257,10 @@ fn is_by_chance(vendor: &Vendor, body: &[u8], token: &[u8]) -> bool {
         let short_humps = shape.humps * 7 >= shape.letters() * 2;
         return shape.upper > 2 && shape.lower > 2 && (shape.wordiness < 5.6 || short_humps);
     }
+    if vendor.is_drawn {
+        let mixed = shape.upper > 0 && shape.lower > 0 || vendor.charset != Charset::Alnum;
+        return mixed && shape.is_random();
+    }
     if shape.digits == 0 && shape.len < 60 {
         return shape.len >= 16 && shape.wordiness < 4.6 && vendor.prefix.len() > 3;
     }
@@ -260,7 +270,8 @@ fn is_by_chance(vendor: &Vendor, body: &[u8], token: &[u8]) -> bool {
         let words = shape.joints + 1;
         let mixed = shape.alternations > 1 && shape.wordiness < 6.6;
         let few = shape.alternations > 0 && shape.wordiness < 6.0 && shape.upper * 4 > shape.len;
-        return (mixed || few) && words * 4 < shape.len;
+        // Among digits, few letters meet: how they follow each other says nothing.
+        return (mixed || few || shape.is_random()) && words * 4 < shape.len;
     }
     shape.is_random() && (shape.upper > 0 && shape.lower > 0 || vendor.charset != Charset::Alnum)
 }
@@ -298,7 +309,10 @@ mod tests {
 
     #[test]
     fn the_table_is_sorted_for_its_index() {
-        let order = |v: &Vendor| (v.prefix.as_bytes()[0], usize::MAX - v.prefix.len());
+        let order = |v: &Vendor| {
+            let bytes = v.prefix.as_bytes();
+            (bytes[0], bytes[1], usize::MAX - bytes.len())
+        };
         assert!(table::VENDORS.is_sorted_by_key(order));
         assert!(table::VENDORS.iter().all(|v| v.least <= v.most));
     }

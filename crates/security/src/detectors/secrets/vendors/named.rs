@@ -14,21 +14,39 @@ use crate::kind::Kind;
 /// How far before a value its name may begin.
 const REACH: usize = 72;
 
-/// Whether a word is a vendor's name.
-pub(in super::super) fn is_vendor(word: &str) -> bool {
-    let bytes = word.as_bytes();
-    let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return false };
-    if LENGTHS[slot(*first, *last)] >> bytes.len().min(31) & 1 == 0 {
+/// Whether a vendor's name is among the words: as one word, or as two (`new_relic`, `auth0`).
+pub(in super::super) fn has_vendor(words: &Words<'_>) -> bool {
+    let words = words.backwards();
+    words.iter().any(|word| is_vendor("", word))
+        || words.windows(2).any(|pair| is_vendor(pair[1], pair[0]))
+}
+
+/// The same, also with names that are ordinary words: enough where a key is spoken of.
+pub(in super::super) fn may_have_vendor(words: &Words<'_>) -> bool {
+    let is_ordinary = |word: &&str| ORDINARY.iter().any(|name| name.eq_ignore_ascii_case(word));
+    has_vendor(words) || words.backwards().iter().any(is_ordinary)
+}
+
+/// Whether two words together are a vendor's name.
+fn is_vendor(head: &str, tail: &str) -> bool {
+    let len = head.len() + tail.len();
+    let (Some(first), Some(last)) =
+        (head.as_bytes().first().or(tail.as_bytes().first()), tail.as_bytes().last())
+    else {
+        return false;
+    };
+    if LENGTHS[slot(*first, *last)] >> len.min(31) & 1 == 0 {
         return false;
     }
     let mut folded = [0; LONGEST_NAME];
-    let Some(folded) = folded.get_mut(..bytes.len()) else { return false };
-    folded.copy_from_slice(bytes);
+    let Some(folded) = folded.get_mut(..len) else { return false };
+    folded[..head.len()].copy_from_slice(head.as_bytes());
+    folded[head.len()..].copy_from_slice(tail.as_bytes());
     folded.make_ascii_lowercase();
     NAMES.binary_search_by(|name| name.as_bytes().cmp(folded)).is_ok()
 }
 
-const LONGEST_NAME: usize = 16;
+const LONGEST_NAME: usize = 24;
 
 /// Which lengths names with a first and a last letter have: most words of code fail here.
 static LENGTHS: [u32; 1024] = {
@@ -69,9 +87,12 @@ pub(super) fn before(text: &str, start: usize, end: usize, out: &mut Vec<Finding
         }
         let (from, to) = (assignment::start_of_name(bytes, at - 1, floor), at);
         let Some(name) = text.get(from..to) else { break };
+        if last.is_none() && is_parameter(bytes, from, to) {
+            push_parameter(text, name, start, end, out);
+            return line + end - start;
+        }
         let words = Words::of(name);
-        let vendor = words.backwards().iter().any(|word| is_vendor(word));
-        if vendor {
+        if has_vendor(&words) {
             let to = last.filter(|_| bytes[to] == b'.').unwrap_or(to);
             let Some(value) = grammar::value_of_name(bytes, to, &mut Bare::default()) else {
                 break;
@@ -87,6 +108,46 @@ pub(super) fn before(text: &str, start: usize, end: usize, out: &mut Vec<Finding
         at = from;
     }
     line / 2 + 16
+}
+
+/// Whether the name `from..to` is a parameter of a URL's query.
+fn is_parameter(bytes: &[u8], from: usize, to: usize) -> bool {
+    let before = from.checked_sub(1).map(|i| bytes[i]);
+    let is_escaped = || bytes[..from].ends_with(b"&amp;");
+    bytes[to] == b'=' && (matches!(before, Some(b'?' | b'&')) || is_escaped())
+}
+
+/// The value of a parameter that is a key under a name that says less elsewhere: `?key=…`,
+/// `&appid=…`, and the `code=…` that opens a function, which is longer than those of a sign-in.
+fn push_parameter(text: &str, name: &str, start: usize, end: usize, out: &mut Vec<Finding>) {
+    const PARAMETERS: &[(&str, usize)] = &[
+        ("key", 16),
+        ("appid", 16),
+        ("wskey", 16),
+        ("hapikey", 16),
+        ("zapikey", 16),
+        ("code", 48),
+    ];
+    let Some((_, least)) = PARAMETERS.iter().find(|(known, _)| name.eq_ignore_ascii_case(known))
+    else {
+        return;
+    };
+    let rest = &text.as_bytes()[end..];
+    let is_value = |b: &&u8| b.is_ascii_alphanumeric() || b"_-+/%=".contains(b);
+    let end = end + rest.iter().take(128).take_while(is_value).count();
+    let Some(written) = text.get(start..end) else { return };
+    if written.len() >= *least && Shape::of(written).is_random() && !allow::is_known(written) {
+        out.push(Finding { start, end, kind: Kind::Secret, rule: "url_parameter" });
+    }
+}
+
+/// Whether a vendor's name is among the last words before `end`, on this line or the one before.
+pub(in super::super) fn is_near(text: &str, end: usize) -> bool {
+    const LINES: usize = 2;
+    let floor = text.floor_char_boundary(end.saturating_sub(REACH));
+    let Some(before) = text.get(floor..end) else { return false };
+    let lines = memchr::memrchr_iter(b'\n', before.as_bytes()).nth(LINES - 1);
+    may_have_vendor(&Words::of(&before[lines.map_or(0, |i| i + 1)..]))
 }
 
 /// Whether a join stands before `start`, maybe with a quote and a blank: not so in the middle of a
@@ -142,48 +203,170 @@ const HARMLESS: &[&str] = &[
 /// Vendors, sorted.
 #[rustfmt::skip]
 const NAMES: &[&str] = &[
-    "ably", "adafruit", "adobe", "adyen", "airbrake", "airtable", "aiven", "akamai", "algolia",
-    "alibaba", "aliyun", "alphavantage", "amazon", "amplitude", "apify", "appcenter", "artifactory",
-    "asana", "atlassian", "auth0", "authy", "aws", "azure", "baidu", "bamboo", "beamer", "binance",
-    "bitbucket", "bitfinex", "bitly", "bitmex", "bitrise", "bittrex", "blockchair", "blockfrost",
-    "bluesky", "braintree", "brevo", "browserstack", "bugsnag", "buildkite", "bybit", "calendly",
-    "cerebras", "chargebee", "checkly", "circleci", "cisco", "clarifai", "clearbit", "clerk",
-    "clickhouse", "clickup", "cloudant", "cloudflare", "cloudinary", "cloudsmith", "cockroach",
-    "codacy", "codecov", "coinapi", "coinbase", "coinlayer", "coinmarketcap", "confluent",
-    "contentful", "contentstack", "convertkit", "copyleaks", "coveralls", "crowdin", "crowdstrike",
-    "currencylayer", "customerio", "cypress", "dashlane", "databricks", "datadog", "datastax",
-    "deepgram", "deepl", "deepseek", "digitalocean", "discord", "discourse", "docusign", "doppler",
-    "drone", "droneci", "dropbox", "duo", "dwolla", "dynatrace", "easypost", "elasticsearch",
-    "etherscan", "etsy", "eventbrite", "evernote", "exchangerate", "expo", "facebook", "fastly",
-    "fauna", "figma", "finicity", "finnhub", "firebase", "firecrawl", "fitbit", "fixer", "flickr",
-    "flutterwave", "flyio", "foursquare", "freshbooks", "freshdesk", "freshworks", "gcp", "gemini",
-    "geocodio", "giphy", "gitlab", "gitter", "gocardless", "godaddy", "grafana", "groq", "gumroad",
-    "hackerone", "harness", "harvest", "helpscout", "heroku", "hetzner", "honeybadger", "honeycomb",
-    "hotjar", "hubspot", "huggingface", "ibm", "imgbb", "imgur", "infracost", "infura", "instagram",
-    "intercom", "ipinfo", "ipstack", "iterable", "jenkins", "jfrog", "jira", "jumpcloud",
-    "keycloak", "kickbox", "klaviyo", "kraken", "kucoin", "lark", "lastfm", "launchdarkly",
-    "linear", "linkedin", "linode", "litmos", "livekit", "lob", "logdna", "loggly", "logzio",
-    "lokalise", "looker", "mailchimp", "mailgun", "mailjet", "mailtrap", "mandrill", "mapbox",
-    "mapquest", "marketo", "mattermost", "maxmind", "meraki", "messagebird", "mixpanel", "moesif",
-    "mollie", "monday", "mongodb", "moralis", "mux", "nasa", "netlify", "newrelic", "newsapi",
-    "nexmo", "ngrok", "notion", "nvidia", "nylas", "nytimes", "octopus", "okta", "onelogin",
-    "onesignal", "openai", "opencage", "openrouter", "opensea", "openshift", "openweather",
-    "openweathermap", "opsgenie", "optimizely", "outlook", "paddle", "pagerduty", "particle",
-    "paypal", "paystack", "perplexity", "pexels", "pinecone", "pingdom", "pinterest", "pipedrive",
-    "pixabay", "plaid", "planetscale", "plivo", "positionstack", "posthog", "postman", "postmark",
-    "privateai", "pulumi", "pusher", "qiita", "qualtrics", "quandl", "quay", "quickbooks", "rapid7",
-    "rapidapi", "razorpay", "readme", "recaptcha", "recurly", "reddit", "replicate", "resend",
-    "rollbar", "runpod", "salesforce", "sauce", "saucelabs", "scaleway", "scrapingbee", "segment",
-    "sendbird", "sendgrid", "sendinblue", "sentry", "serpapi", "servicenow", "shippo", "shodan",
-    "shopify", "shortcut", "signalwire", "slack", "smartsheet", "snowflake", "snyk", "solarwinds",
-    "sonar", "sonarcloud", "sonarqube", "soundcloud", "splunk", "spotify", "squarespace",
-    "stability", "statuspage", "steam", "storyblok", "strava", "stripe", "sumo", "sumologic",
-    "supabase", "surveymonkey", "tableau", "tailscale", "teamwork", "telegram", "telnyx", "tencent",
-    "terraform", "tiktok", "tmdb", "todoist", "tomtom", "travis", "travisci", "trello", "tumblr",
-    "twilio", "twitch", "twitter", "typeform", "unsplash", "upstash", "uptimerobot", "vercel",
-    "virustotal", "vonage", "vultr", "wakatime", "weatherapi", "weatherstack", "webex", "webflow",
-    "wechat", "whatsapp", "wistia", "wolfram", "woocommerce", "workday", "wrike", "xero", "yahoo",
-    "yandex", "yelp", "youtube", "zapier", "zendesk", "zeplin", "zoho", "zoom", "zoominfo", "zulip",
+    "abbysale", "abbyy", "ably", "abstractapi", "abuseipdb", "accuweather", "activecampaign",
+    "adafruit", "adobe", "adroll", "adyen", "adzuna", "ahrefs", "ai21", "airbrake", "airbyte",
+    "aircall", "airship", "airtable", "airvisual", "airwallex", "aiven", "akamai", "alchemy",
+    "alconost", "alegra", "aletheiaapi", "algolia", "alibaba", "alienvault", "aliyun", "allsports",
+    "alpaca", "alphavantage", "amadeus", "amazon", "ambee", "amplitude", "anaconda", "ankr",
+    "anthropic", "anyscale", "apacta", "api2cart", "apideck", "apiflash", "apify", "appcenter",
+    "appcues", "appdynamics", "appfollow", "appsflyer", "appsignal", "appsynergy", "appveyor",
+    "appwrite", "arangodb", "artifactory", "artsy", "arweave", "asana", "aspera", "assemblyai",
+    "astradb", "atlassian", "attio", "auth0", "authorizenet", "authy", "autodesk", "autopilot",
+    "aviationstack", "aweber", "aws", "axonaut", "aylien", "ayrshare", "azure", "azuredevops",
+    "azureopenai", "azurestorage", "backblaze", "baidu", "bamboo", "baremetrics", "baseapi",
+    "basecamp", "baseten", "basiq", "beamer", "beebole", "besttime", "betterstack", "betteruptime",
+    "bigcommerce", "bigpanda", "billcom", "billomat", "binance", "bitbar", "bitbucket",
+    "bitbucketserver", "bitcoinaverage", "bitfinex", "bitly", "bitmex", "bitrise", "bittrex",
+    "bitwarden", "blablabus", "blackfire", "blazemeter", "blockchair", "blockfrost", "bluesky",
+    "blynk", "bolna", "bombora", "boostnote", "braintree", "brandfetch", "brevo", "brightdata",
+    "bronto", "browserbase", "browserless", "browserstack", "browshot", "buddyns", "bugherd",
+    "bugsnag", "buildkite", "bunnycdn", "buttercms", "bybit", "bytescale", "calendarific",
+    "calendly", "calorieninja", "campaignmonitor", "campayn", "cannyio", "capitaliq", "capsulecrm",
+    "captaindata", "cartesia", "cashfree", "caspio", "censys", "centralstation", "cerebras",
+    "chargebee", "chargify", "chartmogul", "chatfuel", "checkly", "checklyhq", "checkmarx",
+    "cicero", "circleci", "cisco", "civo", "clarifai", "clearbit", "clerk", "clerkio", "clickatell",
+    "clickhelp", "clickhouse", "clicksend", "clickup", "cliengo", "clinchpad", "clockify",
+    "clockworksms", "cloudamqp", "cloudant", "cloudbees", "cloudconvert", "cloudcraft", "clouddns",
+    "cloudelements", "cloudflare", "cloudinary", "cloudmersive", "cloudmqtt", "cloudsigma",
+    "cloudsmith", "cloudways", "cloze", "clustdoc", "cockroach", "cockroachdb", "codacy",
+    "codeclimate", "codecov", "codemagic", "codeship", "cohere", "coinapi", "coinbase", "coingecko",
+    "coinlayer", "coinlib", "coinmarketcap", "collibra", "companyhub", "conekta", "configcat",
+    "confluent", "contentful", "contentstack", "convertapi", "convertkit", "copyleaks", "coralogix",
+    "cosmosdb", "couchbase", "countrylayer", "coveralls", "craftcms", "cronitor", "crossbar",
+    "crowdin", "crowdstrike", "cryptocompare", "currencycloud", "currencyfreaks", "currencylayer",
+    "currencyscoop", "currentsapi", "customerguru", "customerio", "cypress", "dailyco",
+    "dailymotion", "dashlane", "databento", "databricks", "datacite", "datadog", "datagov",
+    "datarobot", "datastax", "dbt", "deepai", "deepgram", "deepinfra", "deepl", "deepseek",
+    "definednetworking", "deno", "deputy", "detectlanguage", "devcycle", "dialogflow", "diffbot",
+    "digicert", "digitalocean", "digitalriver", "discogs", "discord", "discourse", "disqus",
+    "dnsimple", "dockerhub", "docusign", "doppler", "dotdigital", "dronahq", "drone", "droneci",
+    "dropbox", "duffel", "duo", "dwolla", "dynadot", "dynalist", "dynatrace", "dyspatch",
+    "easypost", "edamam", "elasticemail", "elasticsearch", "elevenlabs", "enablex", "endorlabs",
+    "eppo", "equinix", "etherscan", "ethplorer", "etsy", "eventbrite", "eventhub", "evernote",
+    "exchangerate", "exchangeratesapi", "exoscale", "expo", "facebook", "faceplusplus", "facepp",
+    "fastforex", "fastly", "fauna", "faunadb", "fedex", "feedier", "fibery", "figma", "filestack",
+    "finage", "financialmodelingprep", "findl", "finicity", "finnhub", "firebase", "firecrawl",
+    "fitbit", "fivetran", "flagsmith", "flickr", "flightapi", "flowflu", "flutterwave", "flyio",
+    "fmfw", "forter", "foursquare", "freetogame", "freshbooks", "freshdesk", "freshping",
+    "freshsales", "freshworks", "frontapp", "fullcontact", "fullstory", "fusionauth", "gainsight",
+    "gandi", "gcp", "geckoboard", "gemini", "geoapify", "geocodify", "geocodio", "geoipify",
+    "getgeoapi", "getresponse", "getstream", "ghostcms", "giphy", "gitbook", "gitea", "gitee",
+    "gitguardian", "gitlab", "gitter", "glassnode", "globalsign", "gocanvas", "gocardless",
+    "godaddy", "goodday", "gotify", "grafana", "grafanacloud", "grammarly", "graphhopper",
+    "graylog", "greenhouse", "greptile", "groovehq", "groq", "growthbook", "guardian", "gumroad",
+    "gyazo", "hackerone", "happyscribe", "harness", "harnessio", "harvest", "hasura", "hcaptcha",
+    "healthchecksio", "helicone", "helius", "hellosign", "helpscout", "heroku", "hetzner", "heygen",
+    "hibob", "hiveage", "honeybadger", "honeycomb", "hootsuite", "hostinger", "hotjar", "html2pdf",
+    "huawei", "hubspot", "huggingface", "huggingfacehub", "humanloop", "hunterio", "hyperbolic",
+    "hyperping", "ibm", "ibmcloud", "iconfinder", "ideogram", "iexcloud", "imagekit", "imgbb",
+    "imgix", "imgur", "incapsula", "infisical", "influx", "influxdb", "infobip", "infracost",
+    "infura", "insightly", "instabug", "instacart", "instagram", "instana", "integromat",
+    "intercom", "intrinio", "invision", "ionos", "iothub", "ipapi", "ipdata", "ipgeolocation",
+    "ipify", "ipinfo", "ipinfodb", "ipquality", "ipqualityscore", "ipstack", "iterable",
+    "jaegertracing", "jenkins", "jfrog", "jina", "jira", "jotform", "jsonbin", "jumpcloud",
+    "jwplayer", "kagi", "kaltura", "kameleoon", "karmacrm", "keenio", "keycloak", "kickbox",
+    "kickstarter", "kinde", "kinsta", "klarna", "klaviyo", "klipfolio", "kontent", "kraken",
+    "kucoin", "kustomer", "kylas", "labelbox", "lacework", "langchain", "langfuse", "langsmith",
+    "languagelayer", "lark", "lastfm", "launchdarkly", "launchdarklyapi", "launchpad", "leadfeeder",
+    "leanplum", "lemonsqueezy", "leonardo", "lessonly", "lightstep", "linear", "linenotify",
+    "linkedin", "linkpreview", "linode", "lithic", "litmos", "liveagent", "livechat", "livekit",
+    "livepeer", "llamaparse", "lob", "locationiq", "logdna", "logentries", "logflare", "loggly",
+    "loginradius", "logrocket", "logtail", "logzio", "lokalise", "looker", "lumigo", "m3o",
+    "macaddressio", "madkudu", "magento", "mailboxlayer", "mailchimp", "mailerlite", "mailersend",
+    "mailgun", "mailjet", "mailmodo", "mailosaur", "mailsac", "mailtrap", "mandrill", "mapbox",
+    "mapillary", "mapquest", "maptiler", "marketo", "marketstack", "marqeta", "mastodon", "matomo",
+    "mattermost", "mavenlink", "maxio", "maxmind", "meaningcloud", "mediastack", "meilisearch",
+    "meistertask", "mem0", "meraki", "mercadopago", "mesibo", "messagebird", "messente", "metaapi",
+    "metabase", "metrilo", "mimir", "mindmeister", "minimax", "mistral", "mixmax", "mixpanel",
+    "mlflow", "moesif", "mollie", "momento", "monday", "mongodb", "moonclerk", "moonshot",
+    "moosend", "moralis", "mparticle", "msteams", "mux", "muxdata", "n2yo", "nagios", "namecheap",
+    "namecom", "nasa", "neo4j", "neondb", "neptune", "netatmo", "netbird", "netlify", "neutrino",
+    "neutrinoapi", "newrelic", "newsapi", "newscatcher", "nexmo", "nextcloud", "nftport", "ngrok",
+    "nicereply", "nightfall", "nimblecrm", "ninox", "nocodb", "noip", "northflank", "noticeable",
+    "notion", "novita", "nowpayments", "nuget", "numverify", "nutritionix", "nvidia", "nylas",
+    "nytimes", "oanda", "octoprint", "octopus", "okta", "okx", "ollama", "omdb", "omnisend",
+    "onelogin", "onepagecrm", "onesignal", "onfido", "oopspam", "openai", "opencage",
+    "opencagedata", "openexchangerates", "opengraphr", "openrouter", "openrouteservice", "opensea",
+    "openshift", "openuv", "openvpn", "openweather", "openweathermap", "opsgenie", "opslevel",
+    "optimizely", "ordergroove", "outlook", "ovh", "owlbot", "oxylabs", "packagecloud", "packagist",
+    "pactflow", "paddle", "pagerduty", "pagertree", "pandadoc", "pandascore", "papertrail",
+    "parabola", "paralleldots", "parsehub", "particle", "partnerstack", "passbase", "pastebin",
+    "patreon", "paymoapp", "paymongo", "payoneer", "paypal", "paystack", "paytm", "pdflayer",
+    "pdfshift", "peopledatalabs", "perplexity", "pexels", "phabricator", "phonepe", "pinata",
+    "pinboard", "pinecone", "pineconedb", "pingdom", "pinterest", "pipedream", "pipedrive",
+    "pipefy", "pivotaltracker", "pixabay", "pixela", "plaid", "planetscale", "plivo", "poloniex",
+    "polygonio", "portainer", "portkey", "positionstack", "postageapp", "posthog", "postman",
+    "postmark", "postmarkapp", "powrbot", "prefect", "prestashop", "printful", "printify",
+    "prismic", "privateai", "probely", "protocolsio", "proxmox", "proxycrawl", "prtg", "pubnub",
+    "pulumi", "purestake", "pushbullet", "pusher", "pusherapp", "pushover", "qdrant", "qiita",
+    "qovery", "qualtrics", "qualys", "quandl", "quay", "qubole", "quickbooks", "quickmetrics",
+    "quicknode", "raindrop", "rapid7", "rapidapi", "rapyd", "rawg", "raygun", "razorpay", "readme",
+    "readthedocs", "readwise", "rebrandly", "recaptcha", "recraft", "recurly", "redash", "reddit",
+    "redmine", "repairshopr", "replicate", "resend", "restpack", "retell", "retellai", "retool",
+    "revai", "revampcrm", "rewardful", "rightmove", "ringcentral", "ritekit", "roblox", "roboflow",
+    "rocketchat", "rollbar", "rootly", "route4me", "rownd", "rudderstack", "runpod", "runrunit",
+    "runscope", "sailpoint", "salesblink", "salescookie", "salesflare", "salesforce", "salesloft",
+    "sambanova", "samsara", "satismeter", "sauce", "saucelabs", "scaleway", "scalr", "scalyr",
+    "scrapeowl", "scraperapi", "scraperbox", "scrapersite", "scrapestack", "scrapfly",
+    "scrapingbee", "screenshotapi", "screenshotlayer", "screenshotone", "seatable",
+    "securitytrails", "segment", "selectpdf", "semaphore", "sematext", "semgrep", "semrush",
+    "sendbird", "sendcloud", "sendgrid", "sendinblue", "sendpulse", "sendy", "sentry", "serpapi",
+    "serper", "serphouse", "serpstack", "servicebus", "servicenow", "sheety", "sherpadesk",
+    "shipengine", "shippo", "shipstation", "shodan", "shopify", "shortcut", "shotstack",
+    "shutterstock", "sidekiq", "signalwire", "signaturit", "signupgenius", "sigopt", "siliconflow",
+    "simplesat", "simvoly", "sinch", "sirv", "siteleaf", "sketchfab", "skrapp", "skybiometry",
+    "skyscanner", "slack", "sleeknote", "smartlook", "smartsheet", "smartystreets", "smtp2go",
+    "snipcart", "snowflake", "snyk", "socrata", "solarwinds", "solcast", "sonar", "sonarcloud",
+    "sonarqube", "sonatype", "soundcloud", "sourcegraph", "spacelift", "sparkpost", "speechmatics",
+    "splitio", "splunk", "spoonacular", "sportmonks", "spotify", "spotinst", "squadcast",
+    "squarespace", "squareup", "sslmate", "stability", "stackhawk", "stackpath", "statsig",
+    "statuscake", "statuspage", "steam", "stitchdata", "stockdata", "storecove", "stormglass",
+    "storyblok", "strapi", "strava", "streamlabs", "stripe", "stytch", "subspace", "sugester",
+    "sumo", "sumologic", "sumsub", "supabase", "supernotes", "surveyanyplace", "surveymonkey",
+    "surveysparrow", "survicate", "swagbucks", "swiftype", "symbl", "synthesia", "tableau",
+    "tailscale", "taxjar", "teamcity", "teamgate", "teamviewer", "teamwork", "technicalanalysis",
+    "telegram", "telnyx", "tenable", "tencent", "terraform", "testrail", "text2data", "textmagic",
+    "theoddsapi", "thingsboard", "thinkific", "thousandeyes", "threatstack", "thycotic",
+    "ticketmaster", "tiingo", "tiktok", "timezoneapi", "tinify", "tinybird", "tinypng", "tmdb",
+    "tmetric", "todoist", "togetherai", "toggl", "tomorrowio", "tomtom", "trackjs", "tradier",
+    "travelpayouts", "travis", "travisci", "trello", "trendmicro", "truenas", "trustpilot",
+    "tumblr", "turso", "tuya", "twelvedata", "twelvelabs", "twilio", "twitch", "twitter", "tyntec",
+    "typeform", "typesense", "uberduck", "ubidots", "unbounce", "unifyid", "unkey", "unplugg",
+    "unsplash", "upcdatabase", "upcloud", "updown", "uploadcare", "upstage", "upstash",
+    "upstashredis", "uptimekuma", "uptimerobot", "upwork", "urlscan", "userpilot", "userstack",
+    "usps", "valtown", "vapi", "vatlayer", "veracode", "vercel", "verifone", "verimail",
+    "veriphone", "verizon", "vertexai", "victorops", "vimeo", "virusscan", "virustotal",
+    "visualcrossing", "voiceflow", "vonage", "vouchery", "voyageai", "vpnapi", "vtex", "vultr",
+    "vyte", "waboxapp", "wakatime", "walkscore", "wasabi", "weatherapi", "weatherbit",
+    "weatherstack", "weaviate", "webex", "webflow", "webpurify", "webscraper", "webscraping",
+    "wechat", "wefact", "weglot", "whatsapp", "whoxy", "wistia", "wolfram", "woocommerce",
+    "woodpecker", "wootric", "wordpress", "workato", "workday", "workos", "worksnaps",
+    "worldcoinindex", "worldpay", "worldweather", "wrike", "wufoo", "xata", "xendit", "xero",
+    "xmatters", "yahoo", "yandex", "yelp", "yextapi", "youneedabudget", "yousign", "youtrack",
+    "youtube", "zabbix", "zamzar", "zapier", "zapsplat", "zendesk", "zenhub", "zenkit", "zenrows",
+    "zenscrape", "zenserp", "zeplin", "zerobounce", "zerossl", "zerotier", "zettle", "zilliz",
+    "zipapi", "zipcodeapi", "ziprecruiter", "zoho", "zonkafeedback", "zoom", "zoominfo", "zscaler",
+    "zulip", "zuora", "zuplo",
+];
+
+/// Vendors whose names are ordinary words as well, sorted.
+#[rustfmt::skip]
+const ORDINARY: &[&str] = &[
+    "abstract", "adjust", "affirm", "agora", "apollo", "axiom", "bandwidth", "box", "braze",
+    "buddy", "cachet", "carto", "chatbot", "chorus", "circle", "close", "coda", "column", "comet",
+    "commodities", "concourse", "convex", "copilot", "copper", "courier", "crisp", "cursor",
+    "dandelion", "delighted", "depot", "descope", "docker", "drift", "dune", "elastic", "enigma",
+    "envoy", "fakejson", "fathom", "fireworks", "fixer", "flat", "float", "fmp", "front", "fulcrum",
+    "gerrit", "getemail", "gong", "gravity", "guru", "gusto", "happi", "heap", "highlight", "hive",
+    "host", "humanity", "hume", "hunter", "impala", "instantly", "intellij", "ionic", "juro",
+    "kibana", "kiwi", "lever", "logstash", "loops", "luno", "magnetic", "manifest", "medium",
+    "metrics", "mite", "modal", "nasdaq", "nimble", "npm", "oracle", "orbit", "outreach", "pendo",
+    "persona", "phrase", "pivotal", "planview", "plausible", "podio", "polygon", "postal", "privy",
+    "proof", "prospect", "protocols", "pulse", "purview", "quip", "railway", "ramp", "raven",
+    "redis", "refiner", "rev", "riot", "roaring", "ronin", "sanity", "sentiment", "smooch", "split",
+    "spoke", "stackoverflow", "stitch", "streak", "superset", "surge", "swagger", "swell", "tatum",
+    "tenor", "thanos", "timekit", "tines", "tly", "unify", "upwave", "vault", "verifier", "wise",
+    "wiz", "workable", "zinc",
 ];
 
 #[cfg(test)]
@@ -192,10 +375,20 @@ mod tests {
 
     #[test]
     fn names_are_sorted_and_lower() {
-        assert!(NAMES.is_sorted());
+        assert!(NAMES.is_sorted() && ORDINARY.is_sorted());
         assert!(NAMES.iter().all(
             |name| name.len() <= LONGEST_NAME && !name.bytes().any(|b| b.is_ascii_uppercase())
         ));
-        assert!(is_vendor("NETLIFY") && is_vendor("Finicity") && !is_vendor("value"));
+        for (name, expected) in [
+            ("NETLIFY", true),
+            ("finicityToken", true),
+            ("NEW_RELIC_KEY", true),
+            ("auth0Domain", true),
+            ("value", false),
+            ("polygon", false),
+        ] {
+            assert_eq!(has_vendor(&Words::of(name)), expected, "{name}");
+        }
+        assert!(may_have_vendor(&Words::of("POLYGON_KEY")));
     }
 }
