@@ -5,8 +5,8 @@
 
 use super::grammar::{self, Bare, Join, Value};
 use super::judge::{self, Place, Verdict};
+use super::keys;
 use super::names::{self, Promise, Words};
-use super::value::{self, Shape};
 use super::vendors;
 use crate::finding::Finding;
 use crate::kind::Kind;
@@ -95,14 +95,14 @@ pub(super) fn confirm(
     }
     let cost = cost + length;
     let words = Words::of(name);
-    let Some(mut promise) = names::promise(&words, word_before(text, start)) else {
+    let outer = word_before(text, start);
+    let Some(mut promise) = names::promise(&words, outer) else {
         return cost + 32;
     };
-    // `acme key: …`, `[acme]` and `key = …`: a vendor's key, where its value was made by chance.
-    let is_vendors = || {
-        vendors::may_have_vendor(&words) || is_drawn(text, &value) && vendors::is_near(text, start)
-    };
-    if promise == Promise::Key && is_vendors() {
+    if promise == Promise::Key
+        && (vendors::may_have_vendor(&words)
+            || keys::is_somebodys(text, start, &words, outer, &value))
+    {
         promise = Promise::Secret;
     }
     let place = Place { text, start, words: &words, name };
@@ -133,11 +133,6 @@ fn push_if(place: &Place<'_>, promise: Promise, value: Value, out: &mut Vec<Find
     let kind = if promise == Promise::Password { Kind::Password } else { Kind::Secret };
     out.push(Finding { start: value.start, end: value.end, kind, rule: "assignment" });
     verdict
-}
-
-fn is_drawn(text: &str, value: &Value) -> bool {
-    let written = text.get(value.start..value.end).unwrap_or_default();
-    value::is_uuid(written) || written.len() >= 14 && Shape::of(written).is_random()
 }
 
 fn inside_boundaries(text: &str, start: usize, end: usize) -> (usize, usize) {

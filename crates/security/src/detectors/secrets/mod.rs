@@ -10,6 +10,7 @@ mod allow;
 mod assignment;
 mod grammar;
 mod judge;
+mod keys;
 mod names;
 mod private_keys;
 mod shell;

@@ -104,6 +104,27 @@ pub(super) fn promise(words: &Words<'_>, outer: Option<&str>) -> Option<Promise>
     Some(promise)
 }
 
+/// Whether a word before "key" does not say whose it is.
+pub(super) fn is_said_of_any_key(word: &str) -> bool {
+    const ANY: [&str; 14] = [
+        "with",
+        "from",
+        "this",
+        "that",
+        "restored",
+        "matching",
+        "host",
+        "public",
+        "given",
+        "following",
+        "found",
+        "saved",
+        "same",
+        "second",
+    ];
+    role(word) & (DENIES | DENIES_ALL) != 0 || ANY.iter().any(|any| any.eq_ignore_ascii_case(word))
+}
+
 /// What a word does in a name.
 fn role(word: &str) -> Roles {
     let mut folded = [0; 24];
@@ -241,6 +262,7 @@ const ROLES: &[(&str, Roles)] = &[
     ("authtoken", SECRET),
     ("b64", BEHIND),
     ("backup", BEHIND),
+    ("base", BEHIND),
     ("base64", BEHIND),
     ("bearer", SECRET),
     ("bos", DENIES),
@@ -412,6 +434,7 @@ const ROLES: &[(&str, Roles)] = &[
     ("rndc", OPENS),
     ("root", OPENS | BEHIND),
     ("route", DENIES),
+    ("routing", OPENS),
     ("row", DENIES),
     ("rsa", OPENS),
     ("s3", DENIES),

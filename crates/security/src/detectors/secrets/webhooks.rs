@@ -57,8 +57,6 @@ const ADDRESSES: &[(&str, &str)] = &[
     (".blastapi.io", "/"),
     (".nodereal.io", "/v1/"),
     ("go.getblock.io", "/"),
-    // Registries.
-    ("dl.cloudsmith.io", "/"),
     // Servers that anybody may run.
     ("", "/hooks/"),
     ("", "/webhook/"),

@@ -182,11 +182,22 @@ fn marked(bytes: &[u8], start: usize, end: usize) -> Option<Token> {
         let padding = bytes[end..].iter().take(2).take_while(|b| **b == b'=').count();
         return is_drawn(run).then_some((rule, start, end + padding, Kind::Secret));
     }
-    let groups = [run.get(..32)?, run.get(33..41)?, run.get(42..)?];
-    let is_mailgun = run.len() == 50
-        && (run[32], run[41]) == (b'-', b'-')
-        && groups.iter().all(|group| is_hex(group));
-    is_mailgun.then_some(("mailgun_key", start, end, Kind::Secret))
+    if let (50, Some(b'-'), Some(b'-')) = (run.len(), run.get(32), run.get(41)) {
+        let is_key = is_hex(&run[..32]) && is_hex(&run[33..41]) && is_hex(&run[42..]);
+        return is_key.then_some(("mailgun_key", start, end, Kind::Secret));
+    }
+    // A number, a dash and 64 letters and digits.
+    let (id, key) = run.split_at_checked(run.len().checked_sub(64)?)?;
+    let is_numbered = matches!(id, [digits @ .., b'-']
+        if (1..=4).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit));
+    let shape = Shape::of(std::str::from_utf8(key).ok()?);
+    let is_mixed = shape.upper > 4 && shape.lower > 4 && shape.joints == 0;
+    (is_numbered && is_mixed && shape.is_random()).then_some((
+        "truenas_key",
+        start,
+        end,
+        Kind::Secret,
+    ))
 }
 
 fn is_hex(bytes: &[u8]) -> bool {
@@ -229,14 +240,18 @@ fn id_and_secret(bytes: &[u8], start: usize, end: usize) -> Option<Token> {
 }
 
 /// A secret behind the id that it belongs to: `<uuid>:<32 digits>`, `<24 digits>:<64 digits>`,
-/// `xxxxxx.xxxxxx:<secret>`, `12|<secret>`.
+/// `xxxxxx.xxxxxx:<secret>`, `team+robot:<secret>`, `12|<secret>`.
 fn secret_of_id(bytes: &[u8], start: usize, end: usize) -> Option<Token> {
     let joint = start.checked_sub(1)?;
     let (len, run) = (end - start, &bytes[start..end]);
     let before = &bytes[..joint];
     let (rule, id) = match (bytes[joint], len) {
         (b':', 32) => ("id_and_secret", 36),
-        (b':', 64) => ("ghost_key", 24),
+        (b':', 64) if is_hex(run) => ("ghost_key", 24),
+        (b':', 64) => {
+            let is_robot = |b: &&u8| is_word(**b) || matches!(**b, b'+' | b'.');
+            ("quay_robot", before.iter().rev().take(48).take_while(is_robot).count())
+        }
         (b':', 43) => ("ably_key", 13),
         (b'|', 40..=48) => {
             let id = before.iter().rev().take(8).take_while(|b| b.is_ascii_digit()).count();
@@ -248,15 +263,21 @@ fn secret_of_id(bytes: &[u8], start: usize, end: usize) -> Option<Token> {
     let id = std::str::from_utf8(&before[from..]).ok()?;
     let fits = match rule {
         "id_and_secret" => super::super::value::is_uuid(id) && is_hex(run),
-        "ghost_key" => is_hex(id.as_bytes()) && is_hex(run),
+        "ghost_key" => is_hex(id.as_bytes()),
+        "quay_robot" => {
+            let is_code = |b: &u8| b.is_ascii_uppercase() || b.is_ascii_digit();
+            let is_named =
+                id.split_once('+').is_some_and(|(of, name)| of.len().min(name.len()) > 1);
+            is_named && run.iter().all(is_code)
+        }
         "ably_key" => {
-            let is_id = |part: &str| part.bytes().all(|b| is_word(b));
+            let is_id = |part: &str| part.bytes().all(is_word);
             id.split_once('.').is_some_and(|(app, key)| app.len() == 6 && is_id(app) && is_id(key))
         }
         _ => !id.is_empty() && run.iter().all(u8::is_ascii_alphanumeric),
     };
     let is_whole = from == 0 || !is_word(bytes[from - 1]);
     let shape = Shape::of(std::str::from_utf8(run).ok()?);
-    let is_mixed = shape.is_hex || shape.upper > 1 && shape.lower > 1;
+    let is_mixed = shape.is_hex || rule == "quay_robot" || shape.upper > 1 && shape.lower > 1;
     (fits && is_whole && is_mixed && shape.is_random()).then_some((rule, from, end, Kind::Secret))
 }

@@ -5,7 +5,7 @@
 //! to the evidence.
 
 use super::super::grammar::{self, Bare, Join};
-use super::super::names::Words;
+use super::super::names::{self, Promise, Words};
 use super::super::value::{self, Shape};
 use super::super::{allow, assignment};
 use crate::finding::Finding;
@@ -69,7 +69,11 @@ const fn slot(first: u8, last: u8) -> usize {
 pub(super) fn before(text: &str, start: usize, end: usize, out: &mut Vec<Finding>) -> usize {
     let bytes = text.as_bytes();
     if !is_joined(bytes, start) {
-        return 16;
+        return if start > 0 && bytes[start - 1] == b' ' {
+            command(text, start, end, out)
+        } else {
+            16
+        };
     }
     let floor = start.saturating_sub(REACH);
     let line = bytes[floor..start].iter().rev().take_while(|b| **b != b'\n').count();
@@ -86,13 +90,24 @@ pub(super) fn before(text: &str, start: usize, end: usize, out: &mut Vec<Finding
             break;
         }
         let (from, to) = (assignment::start_of_name(bytes, at - 1, floor), at);
-        let Some(name) = text.get(from..to) else { break };
+        // `-Dsonar.login=…`
+        let Some(name) = text.get(from..to).map(|name| name.trim_start_matches("-D")) else {
+            break;
+        };
         if last.is_none() && is_parameter(bytes, from, to) {
             push_parameter(text, name, start, end, out);
             return line + end - start;
         }
+        // `"Acme::Network::Key": "…"` is a type.
+        if bytes[..from].ends_with(b"::") {
+            break;
+        }
         let words = Words::of(name);
-        if has_vendor(&words) {
+        if has_vendor(&words) && bytes[to] == b'(' && is_argument(bytes, to, start, end) {
+            push_drawn(text, start, end, out);
+            return line + end - start;
+        }
+        if has_vendor(&words) || last.is_none() && is_latent(&words) {
             let to = last.filter(|_| bytes[to] == b'.').unwrap_or(to);
             let Some(value) = grammar::value_of_name(bytes, to, &mut Bare::default()) else {
                 break;
@@ -108,6 +123,57 @@ pub(super) fn before(text: &str, start: usize, end: usize, out: &mut Vec<Finding
         at = from;
     }
     line / 2 + 16
+}
+
+/// Whether the name's last word names a secret that no keyword of the scan is in.
+fn is_latent(words: &Words<'_>) -> bool {
+    const LATENT: [&str; 7] = ["pat", "jwt", "sas", "bearer", "salt", "hmac", "signing"];
+    let last = words.backwards().first();
+    words.backwards().len() > 1
+        && last.is_some_and(|last| LATENT.iter().any(|word| word.eq_ignore_ascii_case(last)))
+}
+
+/// Whether the run `start..end` is a quoted argument of the call whose parenthesis is at `open`.
+fn is_argument(bytes: &[u8], open: usize, start: usize, end: usize) -> bool {
+    let quote = bytes[start - 1];
+    matches!(quote, b'"' | b'\'')
+        && bytes.get(end) == Some(&quote)
+        && memchr::memchr2(b')', b'\n', &bytes[open..start]).is_none()
+}
+
+/// A secret behind a command of a vendor: `wandb login …`, `aws configure set aws_secret_access_key …`.
+fn command(text: &str, start: usize, end: usize, out: &mut Vec<Finding>) -> usize {
+    const VERBS: [&str; 4] = ["login", "auth", "authtoken", "add-authtoken"];
+    let bytes = text.as_bytes();
+    let to = start - 1;
+    let floor = to.saturating_sub(REACH);
+    let from = assignment::start_of_name(bytes, to, floor);
+    let Some(name) = text.get(from..to) else { return 16 };
+    let is_setting = || name.len() > 12 && name.contains('_') && is_setting_of_secret(name);
+    if !VERBS.contains(&name) && !is_setting() {
+        return 16 + to - from;
+    }
+    let line = memchr::memrchr(b'\n', &bytes[floor..from]).map_or(floor, |i| floor + i + 1);
+    let Some(before) = text.get(text.ceil_char_boundary(line)..from) else { return 16 };
+    if has_vendor(&Words::of(before)) {
+        push_drawn(text, start, end, out);
+    }
+    to - line + end - start
+}
+
+fn is_setting_of_secret(name: &str) -> bool {
+    names::promise(&Words::of(name), None) == Some(Promise::Secret)
+}
+
+/// The run and what base64 has behind it, where it was made by chance.
+fn push_drawn(text: &str, start: usize, end: usize, out: &mut Vec<Finding>) {
+    let rest = &text.as_bytes()[end..];
+    let is_base64 = |b: &&u8| b.is_ascii_alphanumeric() || b"_-+/=".contains(b);
+    let end = end + rest.iter().take(128).take_while(is_base64).count();
+    let Some(written) = text.get(start..end) else { return };
+    if written.len() >= 20 && Shape::of(written).is_random() && !allow::is_known(written) {
+        out.push(Finding { start, end, kind: Kind::Secret, rule: "vendor_value" });
+    }
 }
 
 /// Whether the name `from..to` is a parameter of a URL's query.
