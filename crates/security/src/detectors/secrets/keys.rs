@@ -5,6 +5,10 @@ use super::names::{self, Words};
 use super::value::{self, Shape};
 use super::vendors;
 
+/// The shortest and the longest key that is one without further evidence.
+const SHORTEST: usize = 14;
+const LONGEST: usize = 160;
+
 /// Whether what follows a name that ends in "key" opens something: it was made by chance, and a vendor's
 /// name is near (`[acme]` and `key = …`), or prose says whose it is ("the acme key is …"), or it is a
 /// constant (`ACME_KEY=…`). `outer` is the word before the name.
@@ -22,14 +26,16 @@ pub(super) fn is_somebodys(
     if value::is_uuid(written) {
         return vendors::is_near(text, start);
     }
+    // What most keys in code and in a flood of them fail at comes first.
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"+/_-".contains(&b);
+    let is_key = SHORTEST <= written.len()
+        && written.len() <= LONGEST
+        && written.trim_end_matches('=').bytes().all(is_plain);
+    if !is_key || text[..start].ends_with("::") {
+        return false;
+    }
     let shape = Shape::of(written);
-    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"+/=_-".contains(&b);
-    let is_value = written.len() >= 14
-        && shape.letters() > 3
-        && shape.joints * 8 <= shape.len
-        && written.trim_end_matches('=').bytes().all(is_plain)
-        && !written.trim_end_matches('=').contains('=');
-    if !is_value || !shape.is_random() || text[..start].ends_with("::") {
+    if shape.letters() < 4 || shape.joints * 8 > shape.len || !shape.is_random() {
         return false;
     }
     let is_digest = shape.is_hex && shape.lower == 0;

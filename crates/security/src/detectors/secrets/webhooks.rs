@@ -62,12 +62,19 @@ const ADDRESSES: &[(&str, &str)] = &[
     ("", "/webhook/"),
 ];
 
+/// As short as `hc-ping.com`, or a server of one's own: `n8n.acme.io`.
+const SHORTEST_HOST: usize = 4;
+
 /// Hosts whose secrets are short.
 const SHORT: &[&str] = &["hooks.zapier.com", "nosnch.in", "api.honeybadger.io"];
 
 /// Where the secret part of a webhook's path begins in `url`, whose host ends at `host`.
 pub(super) fn path(url: &[u8], host: usize) -> Option<usize> {
     let (name, rest) = url.split_at_checked(host)?;
+    let &[b'/', first, ..] = rest else { return None };
+    if host < SHORTEST_HOST || !first.is_ascii_alphanumeric() {
+        return None;
+    }
     // Most hosts differ in the one byte that is compared first.
     let looks_like = |host: &[u8]| {
         let byte = |name: &[u8]| name.len().checked_sub(6).map(|i| name[i]);
@@ -80,9 +87,10 @@ pub(super) fn path(url: &[u8], host: usize) -> Option<usize> {
         let is_webhook = behind[digits..].starts_with(b"/webhooks/");
         return is_webhook.then_some(host + b"/api/v".len() + digits + b"/webhooks/".len());
     }
+    let begins = |path: &[u8]| path.get(1).is_none_or(|b| *b == first) && rest.starts_with(path);
     let found = ADDRESSES
         .iter()
-        .find(|(host, path)| rest.starts_with(path.as_bytes()) && looks_like(host.as_bytes()));
+        .find(|(host, path)| begins(path.as_bytes()) && looks_like(host.as_bytes()));
     found.map(|(_, path)| host + path.len())
 }
 

@@ -23,19 +23,23 @@ pub(in super::super) fn has_vendor(words: &Words<'_>) -> bool {
 
 /// The same, also with names that are ordinary words: enough where a key is spoken of.
 pub(in super::super) fn may_have_vendor(words: &Words<'_>) -> bool {
-    let is_ordinary = |word: &&str| ORDINARY.iter().any(|name| name.eq_ignore_ascii_case(word));
+    let is_ordinary = |word: &&str| is_listed("", word, &ORDINARY_LENGTHS, ORDINARY);
     has_vendor(words) || words.backwards().iter().any(is_ordinary)
 }
 
 /// Whether two words together are a vendor's name.
 fn is_vendor(head: &str, tail: &str) -> bool {
+    is_listed(head, tail, &LENGTHS, NAMES)
+}
+
+fn is_listed(head: &str, tail: &str, lengths: &[u32; 1024], names: &[&str]) -> bool {
     let len = head.len() + tail.len();
     let (Some(first), Some(last)) =
         (head.as_bytes().first().or(tail.as_bytes().first()), tail.as_bytes().last())
     else {
         return false;
     };
-    if LENGTHS[slot(*first, *last)] >> len.min(31) & 1 == 0 {
+    if lengths[slot(*first, *last)] >> len.min(31) & 1 == 0 {
         return false;
     }
     let mut folded = [0; LONGEST_NAME];
@@ -43,22 +47,25 @@ fn is_vendor(head: &str, tail: &str) -> bool {
     folded[..head.len()].copy_from_slice(head.as_bytes());
     folded[head.len()..].copy_from_slice(tail.as_bytes());
     folded.make_ascii_lowercase();
-    NAMES.binary_search_by(|name| name.as_bytes().cmp(folded)).is_ok()
+    names.binary_search_by(|name| name.as_bytes().cmp(folded)).is_ok()
 }
 
 const LONGEST_NAME: usize = 24;
 
 /// Which lengths names with a first and a last letter have: most words of code fail here.
-static LENGTHS: [u32; 1024] = {
+static LENGTHS: [u32; 1024] = lengths(NAMES);
+static ORDINARY_LENGTHS: [u32; 1024] = lengths(ORDINARY);
+
+const fn lengths(names: &[&str]) -> [u32; 1024] {
     let mut lengths = [0; 1024];
     let mut i = 0;
-    while i < NAMES.len() {
-        let name = NAMES[i].as_bytes();
+    while i < names.len() {
+        let name = names[i].as_bytes();
         lengths[slot(name[0], name[name.len() - 1])] |= 1 << name.len();
         i += 1;
     }
     lengths
-};
+}
 
 const fn slot(first: u8, last: u8) -> usize {
     (first as usize & 31) << 5 | last as usize & 31
