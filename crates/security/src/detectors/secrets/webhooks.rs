@@ -153,3 +153,49 @@ pub(super) fn signature(text: &str, end: usize, out: &mut Vec<Finding>) -> usize
     }
     end + len
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::kind::{Kind, Kinds};
+    use crate::scan::{Scanner, ScannerSettings};
+
+    fn check(url: &str, secret: &[&str]) {
+        let scanner = Scanner::new(&ScannerSettings::default()).unwrap();
+        for text in [url.to_owned(), format!("curl -s {url}\n"), format!("fetch(\"{url}\")")] {
+            let found = scanner.scan(&text, Kinds::of(&[Kind::Secret]));
+            let found: Vec<_> = found.iter().map(|finding| &text[finding.range()]).collect();
+            assert_eq!(found, secret, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_secret_part_of_an_address_is_found() {
+        let secret = "6b1f02aa5d7c9384e0f6b2a1c8d3957e";
+        for url in [
+            "https://events.pagerduty.com/integration/#/enqueue",
+            "https://discord.com/api/v10/webhooks/#",
+            "https://hook.eu2.make.com/#",
+            "https://mainnet.infura.io/v3/#",
+            "https://quiet-field.quiknode.pro/#/",
+            "https://hc-ping.com/#",
+            "https://chat.nightjar.io/hooks/#",
+            "https://n8n.nightjar.io/webhook/#",
+        ] {
+            check(&url.replace('#', secret), &[secret]);
+        }
+        check("https://hooks.zapier.com/hooks/catch/3415542/2wdj8bb", &["3415542/2wdj8bb"]);
+    }
+
+    #[test]
+    fn other_addresses_are_left_alone() {
+        for url in [
+            "https://docs.nightjar.io/webhooks/6b1f02aa5d7c9384e0f6b2a1c8d3957e",
+            "https://nightjar.io/hooks/useState",
+            "https://github.com/nightjar/app/commit/6b1f02aa5d7c9384e0f6b2a1c8d3957e6b1f02aa",
+            "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
+            "https://hc-ping.com//a:https://hc-ping.com",
+        ] {
+            check(url, &[]);
+        }
+    }
+}

@@ -281,3 +281,58 @@ fn secret_of_id(bytes: &[u8], start: usize, end: usize) -> Option<Token> {
     let is_mixed = shape.is_hex || rule == "quay_robot" || shape.upper > 1 && shape.lower > 1;
     (fits && is_whole && is_mixed && shape.is_random()).then_some((rule, from, end, Kind::Secret))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::kind::{Kind, Kinds};
+    use crate::scan::{Scanner, ScannerSettings};
+
+    const HEX: &str = "4f1c0b7ad92e6835c1de27ba90f3468e6b1f02aa5d7c9384e0f6b2a1c8d3957e";
+    const MIXED: &str = "q8Kd02mzLxPwX81nRtYvBc03HsJfGaE5uIoTx4kZ6WbQ9rVeN7hM2yCsD3pLgJ1F";
+
+    fn check(token: &str, is_found: bool) {
+        let scanner = Scanner::new(&ScannerSettings::default()).unwrap();
+        for text in [token.to_owned(), format!("it is {token} now"), format!("[\"{token}\"]")] {
+            let found = scanner.scan(&text, Kinds::of(&[Kind::Secret]));
+            let found: Vec<_> = found.iter().map(|finding| &text[finding.range()]).collect();
+            assert_eq!(found, if is_found { vec![token] } else { vec![] }, "{text}");
+        }
+    }
+
+    #[test]
+    fn marks_and_ids_tell_tokens() {
+        let uuid = "1f9d3c5e-77a0-4b1c-9e42-0d5b6a7c8e9f";
+        for token in [
+            format!("{}NRAL", &HEX[..36]),
+            format!("{}_{}_mmk", &MIXED[..6], &MIXED[6..35]),
+            format!("{}msh{}p1{}jsn{}", &HEX[..10], &HEX[..15], &HEX[..6], &HEX[..11]),
+            format!("{}JQQJ99{}", &MIXED[..52], &MIXED[..26]),
+            format!("{}-{}-{}", &HEX[..32], &HEX[..8], &HEX[8..16]),
+            format!("12-{MIXED}"),
+            format!("{}.atlasv1.{}", &MIXED[..14], &MIXED[..63]),
+            format!("{}.{}", &HEX[..32], &MIXED[..16]),
+            format!("{uuid}:{}", &HEX[..32]),
+            format!("{}:{HEX}", &HEX[..24]),
+            format!("aB3dE5.fG7hJ9:{}", &MIXED[..43]),
+            format!("17|{}", &MIXED[..40]),
+            format!("team+robot:{}", MIXED.to_ascii_uppercase()),
+        ] {
+            check(&token, true);
+        }
+    }
+
+    #[test]
+    fn digests_with_something_before_or_behind_are_no_tokens() {
+        for text in [
+            format!("{}.js", &HEX[..32]),
+            format!("{}.{}", &HEX[..32], &HEX[..16]),
+            format!("sha256:{HEX}"),
+            format!("{}:{HEX}", &HEX[..40]),
+            format!("12-{HEX}"),
+            format!("3|{}", &HEX[..40].to_ascii_lowercase().replace(char::is_numeric, "a")),
+            format!("{}-{}", &HEX[..32], &HEX[..17]),
+        ] {
+            check(&text, false);
+        }
+    }
+}

@@ -1,8 +1,9 @@
 //! Vendors' tokens: those with a prefix ([`table`]), those with a form ([`forms`]), and those that
-//! only the vendor's name before them tells ([`named`]).
+//! only the vendor's name before them tells ([`named`], [`list`]).
 
 mod charset;
 mod forms;
+mod list;
 mod named;
 mod table;
 

@@ -8,6 +8,7 @@ use super::super::grammar::{self, Bare, Join};
 use super::super::names::{self, Promise, Words};
 use super::super::value::{self, Shape};
 use super::super::{allow, assignment};
+use super::list::{NAMES, ORDINARY};
 use crate::finding::Finding;
 use crate::kind::Kind;
 
@@ -273,178 +274,11 @@ const HARMLESS: &[&str] = &[
     "build", "revision", "rev", "class", "style", "sum",
 ];
 
-/// Vendors, sorted.
-#[rustfmt::skip]
-const NAMES: &[&str] = &[
-    "abbysale", "abbyy", "ably", "abstractapi", "abuseipdb", "accuweather", "activecampaign",
-    "adafruit", "adobe", "adroll", "adyen", "adzuna", "ahrefs", "ai21", "airbrake", "airbyte",
-    "aircall", "airship", "airtable", "airvisual", "airwallex", "aiven", "akamai", "alchemy",
-    "alconost", "alegra", "aletheiaapi", "algolia", "alibaba", "alienvault", "aliyun", "allsports",
-    "alpaca", "alphavantage", "amadeus", "amazon", "ambee", "amplitude", "anaconda", "ankr",
-    "anthropic", "anyscale", "apacta", "api2cart", "apideck", "apiflash", "apify", "appcenter",
-    "appcues", "appdynamics", "appfollow", "appsflyer", "appsignal", "appsynergy", "appveyor",
-    "appwrite", "arangodb", "artifactory", "artsy", "arweave", "asana", "aspera", "assemblyai",
-    "astradb", "atlassian", "attio", "auth0", "authorizenet", "authy", "autodesk", "autopilot",
-    "aviationstack", "aweber", "aws", "axonaut", "aylien", "ayrshare", "azure", "azuredevops",
-    "azureopenai", "azurestorage", "backblaze", "baidu", "bamboo", "baremetrics", "baseapi",
-    "basecamp", "baseten", "basiq", "beamer", "beebole", "besttime", "betterstack", "betteruptime",
-    "bigcommerce", "bigpanda", "billcom", "billomat", "binance", "bitbar", "bitbucket",
-    "bitbucketserver", "bitcoinaverage", "bitfinex", "bitly", "bitmex", "bitrise", "bittrex",
-    "bitwarden", "blablabus", "blackfire", "blazemeter", "blockchair", "blockfrost", "bluesky",
-    "blynk", "bolna", "bombora", "boostnote", "braintree", "brandfetch", "brevo", "brightdata",
-    "bronto", "browserbase", "browserless", "browserstack", "browshot", "buddyns", "bugherd",
-    "bugsnag", "buildkite", "bunnycdn", "buttercms", "bybit", "bytescale", "calendarific",
-    "calendly", "calorieninja", "campaignmonitor", "campayn", "cannyio", "capitaliq", "capsulecrm",
-    "captaindata", "cartesia", "cashfree", "caspio", "censys", "centralstation", "cerebras",
-    "chargebee", "chargify", "chartmogul", "chatfuel", "checkly", "checklyhq", "checkmarx",
-    "cicero", "circleci", "cisco", "civo", "clarifai", "clearbit", "clerk", "clerkio", "clickatell",
-    "clickhelp", "clickhouse", "clicksend", "clickup", "cliengo", "clinchpad", "clockify",
-    "clockworksms", "cloudamqp", "cloudant", "cloudbees", "cloudconvert", "cloudcraft", "clouddns",
-    "cloudelements", "cloudflare", "cloudinary", "cloudmersive", "cloudmqtt", "cloudsigma",
-    "cloudsmith", "cloudways", "cloze", "clustdoc", "cockroach", "cockroachdb", "codacy",
-    "codeclimate", "codecov", "codemagic", "codeship", "cohere", "coinapi", "coinbase", "coingecko",
-    "coinlayer", "coinlib", "coinmarketcap", "collibra", "companyhub", "conekta", "configcat",
-    "confluent", "contentful", "contentstack", "convertapi", "convertkit", "copyleaks", "coralogix",
-    "cosmosdb", "couchbase", "countrylayer", "coveralls", "craftcms", "cronitor", "crossbar",
-    "crowdin", "crowdstrike", "cryptocompare", "currencycloud", "currencyfreaks", "currencylayer",
-    "currencyscoop", "currentsapi", "customerguru", "customerio", "cypress", "dailyco",
-    "dailymotion", "dashlane", "databento", "databricks", "datacite", "datadog", "datagov",
-    "datarobot", "datastax", "dbt", "deepai", "deepgram", "deepinfra", "deepl", "deepseek",
-    "definednetworking", "deno", "deputy", "detectlanguage", "devcycle", "dialogflow", "diffbot",
-    "digicert", "digitalocean", "digitalriver", "discogs", "discord", "discourse", "disqus",
-    "dnsimple", "dockerhub", "docusign", "doppler", "dotdigital", "dronahq", "drone", "droneci",
-    "dropbox", "duffel", "duo", "dwolla", "dynadot", "dynalist", "dynatrace", "dyspatch",
-    "easypost", "edamam", "elasticemail", "elasticsearch", "elevenlabs", "enablex", "endorlabs",
-    "eppo", "equinix", "etherscan", "ethplorer", "etsy", "eventbrite", "eventhub", "evernote",
-    "exchangerate", "exchangeratesapi", "exoscale", "expo", "facebook", "faceplusplus", "facepp",
-    "fastforex", "fastly", "fauna", "faunadb", "fedex", "feedier", "fibery", "figma", "filestack",
-    "finage", "financialmodelingprep", "findl", "finicity", "finnhub", "firebase", "firecrawl",
-    "fitbit", "fivetran", "flagsmith", "flickr", "flightapi", "flowflu", "flutterwave", "flyio",
-    "fmfw", "forter", "foursquare", "freetogame", "freshbooks", "freshdesk", "freshping",
-    "freshsales", "freshworks", "frontapp", "fullcontact", "fullstory", "fusionauth", "gainsight",
-    "gandi", "gcp", "geckoboard", "gemini", "geoapify", "geocodify", "geocodio", "geoipify",
-    "getgeoapi", "getresponse", "getstream", "ghostcms", "giphy", "gitbook", "gitea", "gitee",
-    "gitguardian", "gitlab", "gitter", "glassnode", "globalsign", "gocanvas", "gocardless",
-    "godaddy", "goodday", "gotify", "grafana", "grafanacloud", "grammarly", "graphhopper",
-    "graylog", "greenhouse", "greptile", "groovehq", "groq", "growthbook", "guardian", "gumroad",
-    "gyazo", "hackerone", "happyscribe", "harness", "harnessio", "harvest", "hasura", "hcaptcha",
-    "healthchecksio", "helicone", "helius", "hellosign", "helpscout", "heroku", "hetzner", "heygen",
-    "hibob", "hiveage", "honeybadger", "honeycomb", "hootsuite", "hostinger", "hotjar", "html2pdf",
-    "huawei", "hubspot", "huggingface", "huggingfacehub", "humanloop", "hunterio", "hyperbolic",
-    "hyperping", "ibm", "ibmcloud", "iconfinder", "ideogram", "iexcloud", "imagekit", "imgbb",
-    "imgix", "imgur", "incapsula", "infisical", "influx", "influxdb", "infobip", "infracost",
-    "infura", "insightly", "instabug", "instacart", "instagram", "instana", "integromat",
-    "intercom", "intrinio", "invision", "ionos", "iothub", "ipapi", "ipdata", "ipgeolocation",
-    "ipify", "ipinfo", "ipinfodb", "ipquality", "ipqualityscore", "ipstack", "iterable",
-    "jaegertracing", "jenkins", "jfrog", "jina", "jira", "jotform", "jsonbin", "jumpcloud",
-    "jwplayer", "kagi", "kaltura", "kameleoon", "karmacrm", "keenio", "keycloak", "kickbox",
-    "kickstarter", "kinde", "kinsta", "klarna", "klaviyo", "klipfolio", "kontent", "kraken",
-    "kucoin", "kustomer", "kylas", "labelbox", "lacework", "langchain", "langfuse", "langsmith",
-    "languagelayer", "lark", "lastfm", "launchdarkly", "launchdarklyapi", "launchpad", "leadfeeder",
-    "leanplum", "lemonsqueezy", "leonardo", "lessonly", "lightstep", "linear", "linenotify",
-    "linkedin", "linkpreview", "linode", "lithic", "litmos", "liveagent", "livechat", "livekit",
-    "livepeer", "llamaparse", "lob", "locationiq", "logdna", "logentries", "logflare", "loggly",
-    "loginradius", "logrocket", "logtail", "logzio", "lokalise", "looker", "lumigo", "m3o",
-    "macaddressio", "madkudu", "magento", "mailboxlayer", "mailchimp", "mailerlite", "mailersend",
-    "mailgun", "mailjet", "mailmodo", "mailosaur", "mailsac", "mailtrap", "mandrill", "mapbox",
-    "mapillary", "mapquest", "maptiler", "marketo", "marketstack", "marqeta", "mastodon", "matomo",
-    "mattermost", "mavenlink", "maxio", "maxmind", "meaningcloud", "mediastack", "meilisearch",
-    "meistertask", "mem0", "meraki", "mercadopago", "mesibo", "messagebird", "messente", "metaapi",
-    "metabase", "metrilo", "mimir", "mindmeister", "minimax", "mistral", "mixmax", "mixpanel",
-    "mlflow", "moesif", "mollie", "momento", "monday", "mongodb", "moonclerk", "moonshot",
-    "moosend", "moralis", "mparticle", "msteams", "mux", "muxdata", "n2yo", "nagios", "namecheap",
-    "namecom", "nasa", "neo4j", "neondb", "neptune", "netatmo", "netbird", "netlify", "neutrino",
-    "neutrinoapi", "newrelic", "newsapi", "newscatcher", "nexmo", "nextcloud", "nftport", "ngrok",
-    "nicereply", "nightfall", "nimblecrm", "ninox", "nocodb", "noip", "northflank", "noticeable",
-    "notion", "novita", "nowpayments", "nuget", "numverify", "nutritionix", "nvidia", "nylas",
-    "nytimes", "oanda", "octoprint", "octopus", "okta", "okx", "ollama", "omdb", "omnisend",
-    "onelogin", "onepagecrm", "onesignal", "onfido", "oopspam", "openai", "opencage",
-    "opencagedata", "openexchangerates", "opengraphr", "openrouter", "openrouteservice", "opensea",
-    "openshift", "openuv", "openvpn", "openweather", "openweathermap", "opsgenie", "opslevel",
-    "optimizely", "ordergroove", "outlook", "ovh", "owlbot", "oxylabs", "packagecloud", "packagist",
-    "pactflow", "paddle", "pagerduty", "pagertree", "pandadoc", "pandascore", "papertrail",
-    "parabola", "paralleldots", "parsehub", "particle", "partnerstack", "passbase", "pastebin",
-    "patreon", "paymoapp", "paymongo", "payoneer", "paypal", "paystack", "paytm", "pdflayer",
-    "pdfshift", "peopledatalabs", "perplexity", "pexels", "phabricator", "phonepe", "pinata",
-    "pinboard", "pinecone", "pineconedb", "pingdom", "pinterest", "pipedream", "pipedrive",
-    "pipefy", "pivotaltracker", "pixabay", "pixela", "plaid", "planetscale", "plivo", "poloniex",
-    "polygonio", "portainer", "portkey", "positionstack", "postageapp", "posthog", "postman",
-    "postmark", "postmarkapp", "powrbot", "prefect", "prestashop", "printful", "printify",
-    "prismic", "privateai", "probely", "protocolsio", "proxmox", "proxycrawl", "prtg", "pubnub",
-    "pulumi", "purestake", "pushbullet", "pusher", "pusherapp", "pushover", "qdrant", "qiita",
-    "qovery", "qualtrics", "qualys", "quandl", "quay", "qubole", "quickbooks", "quickmetrics",
-    "quicknode", "raindrop", "rapid7", "rapidapi", "rapyd", "rawg", "raygun", "razorpay", "readme",
-    "readthedocs", "readwise", "rebrandly", "recaptcha", "recraft", "recurly", "redash", "reddit",
-    "redmine", "repairshopr", "replicate", "resend", "restpack", "retell", "retellai", "retool",
-    "revai", "revampcrm", "rewardful", "rightmove", "ringcentral", "ritekit", "roblox", "roboflow",
-    "rocketchat", "rollbar", "rootly", "route4me", "rownd", "rudderstack", "runpod", "runrunit",
-    "runscope", "sailpoint", "salesblink", "salescookie", "salesflare", "salesforce", "salesloft",
-    "sambanova", "samsara", "satismeter", "sauce", "saucelabs", "scaleway", "scalr", "scalyr",
-    "scrapeowl", "scraperapi", "scraperbox", "scrapersite", "scrapestack", "scrapfly",
-    "scrapingbee", "screenshotapi", "screenshotlayer", "screenshotone", "seatable",
-    "securitytrails", "segment", "selectpdf", "semaphore", "sematext", "semgrep", "semrush",
-    "sendbird", "sendcloud", "sendgrid", "sendinblue", "sendpulse", "sendy", "sentry", "serpapi",
-    "serper", "serphouse", "serpstack", "servicebus", "servicenow", "sheety", "sherpadesk",
-    "shipengine", "shippo", "shipstation", "shodan", "shopify", "shortcut", "shotstack",
-    "shutterstock", "sidekiq", "signalwire", "signaturit", "signupgenius", "sigopt", "siliconflow",
-    "simplesat", "simvoly", "sinch", "sirv", "siteleaf", "sketchfab", "skrapp", "skybiometry",
-    "skyscanner", "slack", "sleeknote", "smartlook", "smartsheet", "smartystreets", "smtp2go",
-    "snipcart", "snowflake", "snyk", "socrata", "solarwinds", "solcast", "sonar", "sonarcloud",
-    "sonarqube", "sonatype", "soundcloud", "sourcegraph", "spacelift", "sparkpost", "speechmatics",
-    "splitio", "splunk", "spoonacular", "sportmonks", "spotify", "spotinst", "squadcast",
-    "squarespace", "squareup", "sslmate", "stability", "stackhawk", "stackpath", "statsig",
-    "statuscake", "statuspage", "steam", "stitchdata", "stockdata", "storecove", "stormglass",
-    "storyblok", "strapi", "strava", "streamlabs", "stripe", "stytch", "subspace", "sugester",
-    "sumo", "sumologic", "sumsub", "supabase", "supernotes", "surveyanyplace", "surveymonkey",
-    "surveysparrow", "survicate", "swagbucks", "swiftype", "symbl", "synthesia", "tableau",
-    "tailscale", "taxjar", "teamcity", "teamgate", "teamviewer", "teamwork", "technicalanalysis",
-    "telegram", "telnyx", "tenable", "tencent", "terraform", "testrail", "text2data", "textmagic",
-    "theoddsapi", "thingsboard", "thinkific", "thousandeyes", "threatstack", "thycotic",
-    "ticketmaster", "tiingo", "tiktok", "timezoneapi", "tinify", "tinybird", "tinypng", "tmdb",
-    "tmetric", "todoist", "togetherai", "toggl", "tomorrowio", "tomtom", "trackjs", "tradier",
-    "travelpayouts", "travis", "travisci", "trello", "trendmicro", "truenas", "trustpilot",
-    "tumblr", "turso", "tuya", "twelvedata", "twelvelabs", "twilio", "twitch", "twitter", "tyntec",
-    "typeform", "typesense", "uberduck", "ubidots", "unbounce", "unifyid", "unkey", "unplugg",
-    "unsplash", "upcdatabase", "upcloud", "updown", "uploadcare", "upstage", "upstash",
-    "upstashredis", "uptimekuma", "uptimerobot", "upwork", "urlscan", "userpilot", "userstack",
-    "usps", "valtown", "vapi", "vatlayer", "veracode", "vercel", "verifone", "verimail",
-    "veriphone", "verizon", "vertexai", "victorops", "vimeo", "virusscan", "virustotal",
-    "visualcrossing", "voiceflow", "vonage", "vouchery", "voyageai", "vpnapi", "vtex", "vultr",
-    "vyte", "waboxapp", "wakatime", "walkscore", "wasabi", "weatherapi", "weatherbit",
-    "weatherstack", "weaviate", "webex", "webflow", "webpurify", "webscraper", "webscraping",
-    "wechat", "wefact", "weglot", "whatsapp", "whoxy", "wistia", "wolfram", "woocommerce",
-    "woodpecker", "wootric", "wordpress", "workato", "workday", "workos", "worksnaps",
-    "worldcoinindex", "worldpay", "worldweather", "wrike", "wufoo", "xata", "xendit", "xero",
-    "xmatters", "yahoo", "yandex", "yelp", "yextapi", "youneedabudget", "yousign", "youtrack",
-    "youtube", "zabbix", "zamzar", "zapier", "zapsplat", "zendesk", "zenhub", "zenkit", "zenrows",
-    "zenscrape", "zenserp", "zeplin", "zerobounce", "zerossl", "zerotier", "zettle", "zilliz",
-    "zipapi", "zipcodeapi", "ziprecruiter", "zoho", "zonkafeedback", "zoom", "zoominfo", "zscaler",
-    "zulip", "zuora", "zuplo",
-];
-
-/// Vendors whose names are ordinary words as well, sorted.
-#[rustfmt::skip]
-const ORDINARY: &[&str] = &[
-    "abstract", "adjust", "affirm", "agora", "apollo", "axiom", "bandwidth", "box", "braze",
-    "buddy", "cachet", "carto", "chatbot", "chorus", "circle", "close", "coda", "column", "comet",
-    "commodities", "concourse", "convex", "copilot", "copper", "courier", "crisp", "cursor",
-    "dandelion", "delighted", "depot", "descope", "docker", "drift", "dune", "elastic", "enigma",
-    "envoy", "fakejson", "fathom", "fireworks", "fixer", "flat", "float", "fmp", "front", "fulcrum",
-    "gerrit", "getemail", "gong", "gravity", "guru", "gusto", "happi", "heap", "highlight", "hive",
-    "host", "humanity", "hume", "hunter", "impala", "instantly", "intellij", "ionic", "juro",
-    "kibana", "kiwi", "lever", "logstash", "loops", "luno", "magnetic", "manifest", "medium",
-    "metrics", "mite", "modal", "nasdaq", "nimble", "npm", "oracle", "orbit", "outreach", "pendo",
-    "persona", "phrase", "pivotal", "planview", "plausible", "podio", "polygon", "postal", "privy",
-    "proof", "prospect", "protocols", "pulse", "purview", "quip", "railway", "ramp", "raven",
-    "redis", "refiner", "rev", "riot", "roaring", "ronin", "sanity", "sentiment", "smooch", "split",
-    "spoke", "stackoverflow", "stitch", "streak", "superset", "surge", "swagger", "swell", "tatum",
-    "tenor", "thanos", "timekit", "tines", "tly", "unify", "upwave", "vault", "verifier", "wise",
-    "wiz", "workable", "zinc",
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kind::Kinds;
+    use crate::scan::{Scanner, ScannerSettings};
 
     #[test]
     fn names_are_sorted_and_lower() {
@@ -463,5 +297,47 @@ mod tests {
             assert_eq!(has_vendor(&Words::of(name)), expected, "{name}");
         }
         assert!(may_have_vendor(&Words::of("POLYGON_KEY")));
+    }
+
+    #[test]
+    fn a_vendors_name_leads_to_its_value() {
+        let scanner = Scanner::new(&ScannerSettings::default()).unwrap();
+        let value = "q7Kd02mzLpPwX81nRtYvBc03HsJfGaE5";
+        for text in [
+            "SCRAPFLY=#",
+            "ipstack: \"#\"",
+            "-Dsonar.login=#",
+            "client = PipedriveClient(\"#\")",
+            "twilio('me', '#')",
+            "wandb login #",
+            "aws configure set aws_secret_access_key #",
+            "NIGHTJAR_PAT='#'",
+            "https://api.tomtom.com/x.json?key=#&a=b",
+            "https://maps.nightjar.io/?q=Bern&appid=#",
+        ] {
+            let text = text.replace('#', value);
+            let found = scanner.scan(&text, Kinds::of(&[Kind::Secret]));
+            let found: Vec<_> = found.iter().map(|finding| &text[finding.range()]).collect();
+            assert_eq!(found, [value], "{text}");
+        }
+    }
+
+    #[test]
+    fn digests_beside_a_vendors_name_are_none_of_its_secrets() {
+        let scanner = Scanner::new(&ScannerSettings::default()).unwrap();
+        let digest = "733a3e7b4bdf0053c1de27ba90f3468e6b1f02aa";
+        for text in [
+            "\"AWS::Chatbot::SlackChannelConfiguration\": \"#\"",
+            "heroku_commit: #",
+            "image: grafana/grafana@sha256:#",
+            "\"sentry\": {\"integrity\": \"sha1-#\"}",
+            "git checkout # # stripe",
+            "STRIPE_VERSION_HASH=#",
+            "https://cdn.nightjar.io/app.js?v=#",
+            "https://nightjar.io/cb?code=#",
+        ] {
+            let text = text.replace('#', digest);
+            assert_eq!(scanner.scan(&text, Kinds::of(&[Kind::Secret])), [], "{text}");
+        }
     }
 }
