@@ -1,10 +1,9 @@
 //! Vendors' tokens that begin with a prefix of their own: one table.
 //!
-//! Prefixes, alphabets and lengths were compared with what vendors document and with the rules of
-//! open scanners, which state the same facts and often cite the vendor's page; where they differ,
-//! the wider range counts. What only one of them knows is in the table with a strict length. The
-//! lengths are those of what follows the prefix. Sorted by the first two bytes, longer prefixes
-//! first.
+//! Most prefixes, alphabets and lengths were compared with the rules of open scanners, which state the
+//! facts of a format and cite the vendor's page; some with public uses. The vendors' own pages were read
+//! for few, and some rows are as commonly known. Where sources differ, the wider range counts. The
+//! lengths are those of what follows the prefix. Sorted by the first two bytes, longer prefixes first.
 
 use super::Vendor;
 use super::charset::Charset::{self, *};
