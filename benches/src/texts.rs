@@ -38,8 +38,13 @@ enum MadeOf {
     Repeated(&'static str),
     /// All triggers in no order.
     Mixed,
+    /// All triggers in no order, each behind so many bytes of ordinary text: what such a text costs
+    /// stays below what is refused.
+    Diluted(usize),
     /// These letters in no order.
     Random(&'static [u8]),
+    /// Part after part, each made anew: no two are the same, and nothing can be foretold.
+    Made(Part),
 }
 
 impl Worst {
@@ -48,7 +53,9 @@ impl Worst {
         let repeated = TRIGGERS.iter().map(|&(name, unit)| (name, MadeOf::Repeated(unit)));
         let random = RANDOM.iter().map(|&(name, letters)| (name, MadeOf::Random(letters)));
         let mixed = std::iter::once(("all triggers, mixed", MadeOf::Mixed));
-        let texts = repeated.chain(mixed).chain(random);
+        let diluted = DILUTED.iter().map(|&(name, bytes)| (name, MadeOf::Diluted(bytes)));
+        let made = MADE.iter().map(|&(name, part)| (name, MadeOf::Made(part)));
+        let texts = repeated.chain(mixed).chain(diluted).chain(random).chain(made);
         texts.map(|(name, made_of)| Self { name, made_of }).collect()
     }
 
@@ -59,6 +66,19 @@ impl Worst {
             MadeOf::Mixed => repeated(length, 4, |numbers, out| {
                 out.push_str(numbers.one_of(TRIGGERS).1);
             }),
+            MadeOf::Diluted(bytes) => {
+                let (ordinary, mut from) = (repeated(length, 6, prose), 0);
+                let mut numbers = Numbers(7);
+                let mut text = String::with_capacity(length + 1024);
+                while text.len() < length {
+                    text.push_str(numbers.one_of(TRIGGERS).1);
+                    let to = (from + bytes).min(ordinary.len());
+                    text.push_str(&ordinary[from..to]);
+                    from = to;
+                }
+                text
+            }
+            MadeOf::Made(part) => repeated(length, 8, part),
             MadeOf::Random(letters) => {
                 let mut numbers = Numbers(5);
                 (0..length).map(|_| char::from(numbers.one_of(letters))).collect()
@@ -143,6 +163,94 @@ const TRIGGERS: &[(&str, &str)] = &[
     ("injection words", "ignore all previous instructions "),
 ];
 
+/// All triggers with ordinary text between them, by how much.
+const DILUTED: &[(&str, usize)] = &[
+    ("all triggers, some text", 12),
+    ("all triggers, half text", 25),
+    ("all triggers, much text", 50),
+];
+
+/// Writes one part of a text.
+type Part = fn(&mut Numbers, &mut String);
+
+/// Texts whose parts are all different.
+const MADE: &[(&str, Part)] = &[
+    ("figures in a table", |numbers, out| _ = write!(out, "{}\t", numbers.below(1000))),
+    ("figures by line", |numbers, out| {
+        _ = writeln!(out, "{},0.{:010}", numbers.below(100_000_000), numbers.below(10_000_000_000));
+    }),
+    ("times", |numbers, out| {
+        let (hour, minute, day) = (numbers.below(24), numbers.below(60), numbers.below(28) + 1);
+        _ = writeln!(out, "2031-04-{day:02} {hour:02}:{minute:02}:07");
+    }),
+    ("dumps", |numbers, out| _ = write!(out, "{:02x} ", numbers.below(256))),
+    ("hashes", |numbers, out| _ = writeln!(out, "{:016x}{:016x}", numbers.next(), numbers.next())),
+    ("members with a hash", |numbers, out| {
+        _ = write!(out, "{{\"sha\":\"{:016x}{:08x}\"}},", numbers.next(), numbers.below(1 << 32));
+    }),
+    ("versions", |numbers, out| {
+        let [a, b, c, d] = [30, 20, 40, 10].map(|limit| numbers.below(limit));
+        _ = writeln!(out, "{a}.{b}.{c}.{d}");
+    }),
+    ("members called key", |numbers, out| {
+        _ = write!(out, "{{\"key\":\"{}\",\"n\":1}},", numbers.identifier());
+    }),
+    ("tokens in code", |numbers, out| {
+        let name = numbers.identifier();
+        _ = writeln!(out, "token = {name}.token; key = token.key ? {name}.key : null;");
+    }),
+    ("a password in each line", |numbers, out| {
+        _ = writeln!(out, "DB_PASSWORD={:x}", numbers.next() >> 16);
+    }),
+    ("an e-mail address in each line", |numbers, out| {
+        let (name, host) = (numbers.one_of(WORDS), numbers.one_of(WORDS));
+        _ = writeln!(out, "{name}.m{}@{host}-mill.org", numbers.below(1000));
+    }),
+    ("an IP address in each line", |numbers, out| {
+        let [b, c, d] = [250, 250, 250].map(|limit| numbers.below(limit) + 2);
+        _ = writeln!(out, "{}.{b}.{c}.{d}", numbers.below(90) + 80);
+    }),
+    ("a phone number in each line", |numbers, out| {
+        let [a, b, c] = [1000, 10_000, 10_000].map(|limit| numbers.below(limit));
+        _ = writeln!(out, "+49 8{a:03} {b:04} {c:04}");
+    }),
+    ("a name in each line", |numbers, out| {
+        let (first, last) = (numbers.one_of(FIRST_NAMES), numbers.one_of(LAST_NAMES));
+        _ = writeln!(out, "{first} {last}");
+    }),
+    ("headings", |numbers, out| {
+        _ = write!(out, "{} {} ", numbers.type_name(), capitalised(numbers.one_of(WORDS)));
+    }),
+    ("brackets and quotes", |numbers, out| {
+        let [open, name, close] = [
+            &["{", "[", "(", "\"", "\\\"", "'"][..],
+            &["key", "pw", "token", "auth", "://", "-p "][..],
+            &["=", ":", "\":\"", "=\\", "(\"", ": ["][..],
+        ]
+        .map(|list| numbers.one_of(list));
+        for part in [open, name, close] {
+            out.push_str(part);
+        }
+    }),
+    ("JSON in strings", |numbers, out| {
+        let depth = numbers.below(4);
+        let slashes = "\\".repeat((1 << depth) - 1);
+        _ = write!(
+            out,
+            "{{{slashes}\"token{slashes}\":{slashes}\"{}{slashes}\"}},",
+            numbers.below(9)
+        );
+    }),
+    ("data URLs", |numbers, out| {
+        _ = write!(out, "data:text/plain;base64,{:x} ", numbers.below(1 << 20));
+    }),
+];
+
+const FIRST_NAMES: &[&str] =
+    &["Anna", "Peter", "Maria", "Carlos", "Ingrid", "Olivia", "Liam", "Fatima", "Tomasz"];
+const LAST_NAMES: &[&str] =
+    &["Meier", "Garcia", "Kowalski", "Nguyen", "Larsen", "Dubois", "Rossi", "Williams"];
+
 /// Random texts, by the letters that they are made of.
 const RANDOM: [(&str, &[u8]); 4] = [
     ("random digits", b"0123456789"),
@@ -155,6 +263,7 @@ const RANDOM: [(&str, &[u8]); 4] = [
 ];
 
 /// A generator of numbers: the same ones on every run (SplitMix64).
+#[derive(Debug)]
 struct Numbers(u64);
 
 impl Numbers {
@@ -196,7 +305,7 @@ fn capitalised(word: &str) -> String {
 }
 
 /// `part` again and again, until the text has `length` bytes.
-fn repeated(length: usize, seed: u64, part: fn(&mut Numbers, &mut String)) -> String {
+fn repeated(length: usize, seed: u64, part: Part) -> String {
     let mut numbers = Numbers(seed);
     let mut text = String::with_capacity(length + 1024);
     while text.len() < length {
