@@ -24,7 +24,7 @@ use crate::level::{Action, FailureAction, NEW_IN_ANSWERS};
 use crate::map::RedactionMap;
 use crate::request::guarded;
 use crate::restore::{Restorer, Surrounding};
-use crate::scan::Scanner;
+use crate::scan::{Coverage, Scanner};
 
 /// What stands for a secret that was withheld.
 const SECRET_WITHHELD: &str = "[withheld by security filter: secret]";
@@ -84,6 +84,10 @@ pub(super) struct Examiner {
     request: Request,
     action: Action,
     failure: FailureAction,
+    /// What the search in earlier segments cost beyond their share.
+    debt: usize,
+    /// A segment could not be searched as a whole.
+    failed: bool,
     /// The answer that is being judged has ended.
     stopped: bool,
     pub(super) report: AnswerReport,
@@ -97,9 +101,16 @@ impl Examiner {
             request: Request::new(parts.request, parts.suspect),
             action: parts.rules.answer,
             failure: parts.rules.failure,
+            debt: 0,
+            failed: false,
             stopped: false,
             report: AnswerReport::default(),
         }
+    }
+
+    /// Whether there is text that was not searched for secrets.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed
     }
 
     pub(super) fn is_stopped(&self) -> bool {
@@ -185,7 +196,11 @@ impl Examiner {
             begin = end;
         }
         self.private_keys(text, begin, carry, verdict);
-        for finding in self.scanner.scan(text, NEW_IN_ANSWERS) {
+        let mut findings = Vec::new();
+        let coverage = self.scanner.scan_with(text, NEW_IN_ANSWERS, &mut self.debt, &mut findings);
+        // Nobody knows what is in the rest of a flood: the answer ends.
+        self.failed |= coverage == Coverage::Partial;
+        for finding in findings {
             if finding.end <= begin {
                 continue;
             }

@@ -2,8 +2,9 @@
 //!
 //! No part of the analysis is known to panic. If one does, what it was about has been neither read
 //! nor restored, and whatever follows cannot be trusted to be: the answer ends with
-//! `content_filter`, at every level, as what fails here looks for secrets and puts them back. What
-//! no secret depends on is let fail on its own where the level says so
+//! `content_filter`, at every level, as what fails here looks for secrets and puts them back. So
+//! does an answer that is such a flood of what detectors stop at that not all of it was searched.
+//! What no secret depends on is let fail on its own where the level says so
 //! ([`CloseForSecrets`](crate::level::FailureAction::CloseForSecrets)).
 
 use std::fmt;
@@ -28,6 +29,11 @@ pub trait Judge: Send {
 
     /// The stream is over, or broke off: what was held back comes out.
     fn finish(&mut self, out: &mut Vec<Delta>);
+
+    /// Whether there is something that was not judged: then nothing of the last step may go on.
+    fn has_failed(&self) -> bool {
+        false
+    }
 
     /// What was noticed and done so far.
     fn report(&self) -> AnswerReport;
@@ -54,7 +60,7 @@ impl AnswerGuard {
 
     /// Analyses and restores a whole answer.
     pub fn whole(&mut self, answer: &mut ChatAnswer) {
-        if guarded(|| self.judge.whole(answer)).is_ok() {
+        if guarded(|| self.judge.whole(answer)).is_ok() && !self.judge.has_failed() {
             return;
         }
         self.has_failed = true;
@@ -102,7 +108,7 @@ impl AnswerGuard {
     fn step(&mut self, out: &mut Vec<Delta>, step: impl FnOnce(&mut dyn Judge, &mut Vec<Delta>)) {
         let before = out.len();
         if !self.has_failed {
-            if guarded(|| step(&mut *self.judge, out)).is_ok() {
+            if guarded(|| step(&mut *self.judge, out)).is_ok() && !self.judge.has_failed() {
                 self.note_ends(&out[before..]);
                 return;
             }

@@ -119,6 +119,10 @@ impl Judge for Answers {
         }
     }
 
+    fn has_failed(&self) -> bool {
+        self.examiner.has_failed()
+    }
+
     fn report(&self) -> AnswerReport {
         self.examiner.report
     }

@@ -11,6 +11,7 @@ use fearless_simd::{Level, dispatch, u8x64};
 use super::gazetteer::{Flags, Gazetteer};
 use super::token::{Gap, Shape, Token, Tokenizer, is_word_byte};
 use super::word;
+use crate::detectors::Budget;
 use crate::kind::{Kind, Kinds};
 
 /// What surrounds a window.
@@ -72,6 +73,7 @@ pub(super) fn windows(
     gazetteer: &Gazetteer,
     kinds: Kinds,
     hide: u32,
+    budget: &Budget,
     mut visit: impl FnMut(&Window<'_>),
 ) {
     let mut gate = Gate {
@@ -81,6 +83,7 @@ pub(super) fn windows(
         tokenizer: Tokenizer::new(text, gazetteer, 0, hide),
         tokens: Vec::new(),
         done: 0,
+        budget,
     };
     let bytes = text.as_bytes();
     let blocks = bytes.len().div_ceil(BLOCK);
@@ -155,6 +158,7 @@ struct Gate<'a> {
     tokens: Vec<Token>,
     /// Everything before this byte was labelled.
     done: usize,
+    budget: &'a Budget,
 }
 
 impl Gate<'_> {
@@ -169,7 +173,7 @@ impl Gate<'_> {
         while capitals != 0 {
             let at = base + capitals.trailing_zeros() as usize;
             capitals &= capitals - 1;
-            if at >= self.done && self.triggers(at, around) {
+            if at >= self.done && self.budget.has(at) && self.triggers(at, around) {
                 self.window(at, around.region(), visit);
             }
         }
@@ -283,7 +287,8 @@ impl Gate<'_> {
                 continue;
             }
             let (word_end, kind) = word_end(self.text, at);
-            if kind != WordEnd::Identifier && at >= self.done && word_end - at > 1 {
+            let is_word = kind != WordEnd::Identifier && word_end - at > 1;
+            if is_word && at >= self.done && self.budget.has(at) {
                 let flags = self.flags(at, word_end);
                 let strong = flags.any(Flags::PERSON.with(Flags::STREET).with(Flags::STREET_END))
                     && !flags.any(Flags::COMMON.with(Flags::TECHNICAL));

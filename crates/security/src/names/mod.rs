@@ -23,6 +23,7 @@ mod word;
 
 use std::sync::LazyLock;
 
+use crate::detectors::Budget;
 use crate::finding::Finding;
 use crate::kind::{Kind, Kinds};
 use model::Model;
@@ -32,22 +33,35 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| {
     Model::parse(include_bytes!("../../models/names.bin")).unwrap_or_else(Model::empty)
 });
 
+/// What labelling a word costs, in about nanoseconds.
+const COST_OF_A_WORD: usize = 80;
+/// How many words of a window a name pays for: its own and those beside it.
+const WORDS_OF_A_NAME: usize = 8;
+
 /// What this module finds.
 pub const KINDS: Kinds =
     Kinds::of(&[Kind::Person, Kind::Address, Kind::Location, Kind::Organization]);
 
 /// Adds the names of `kinds` in `text` to `out`.
 pub fn find(text: &str, kinds: Kinds, out: &mut Vec<Finding>) {
+    find_within(text, kinds, &Budget::new(kinds, 0), out);
+}
+
+/// The same, as far as `budget` reaches.
+pub(crate) fn find_within(text: &str, kinds: Kinds, budget: &Budget, out: &mut Vec<Finding>) {
     if kinds.intersects(KINDS) {
-        find_with(&MODEL, text, kinds, out);
+        find_with(&MODEL, text, kinds, budget, out);
     }
 }
 
-fn find_with(model: &Model, text: &str, kinds: Kinds, out: &mut Vec<Finding>) {
+fn find_with(model: &Model, text: &str, kinds: Kinds, budget: &Budget, out: &mut Vec<Finding>) {
     let mut labels = tagger::Labels::default();
-    gate::windows(text, &model.gazetteer, kinds, 0, |window| {
+    gate::windows(text, &model.gazetteer, kinds, 0, budget, |window| {
+        let found = out.len();
         tagger::label(&model.tagger, window, &mut labels);
         accept::collect(text, window, &labels, &model.thresholds, kinds, out);
+        let in_vain = window.tokens.len().saturating_sub(WORDS_OF_A_NAME * (out.len() - found));
+        budget.spend(COST_OF_A_WORD * in_vain);
     });
 }
 

@@ -3,6 +3,7 @@
 
 use super::tagger::Weights;
 use super::{features, gate};
+use crate::detectors::Budget;
 use crate::finding::Finding;
 use crate::kind::Kinds;
 
@@ -38,7 +39,7 @@ pub struct Word {
 /// names, another one for each value.
 pub fn runs(text: &str, gazetteer: &Gazetteer, hide: u32) -> Vec<Run> {
     let mut runs = Vec::new();
-    gate::windows(text, gazetteer, super::KINDS, hide, |window| {
+    gate::windows(text, gazetteer, super::KINDS, hide, &Budget::new(super::KINDS, 0), |window| {
         let mut run: Option<Run> = None;
         for (i, token) in window.tokens.iter().enumerate() {
             if !token.possible {
@@ -67,6 +68,6 @@ pub fn tagger(rows: Vec<[i8; LABELS]>, transitions: Transitions) -> Tagger {
 /// What `model` finds in `text`, as [`super::find`] would with it.
 pub fn find(model: &Model, text: &str, kinds: Kinds) -> Vec<Finding> {
     let mut findings = Vec::new();
-    super::find_with(model, text, kinds, &mut findings);
+    super::find_with(model, text, kinds, &Budget::new(kinds, 0), &mut findings);
     findings
 }

@@ -21,8 +21,9 @@ use std::cell::Cell;
 
 use fearless_simd::Level;
 
+use crate::detectors::Budget;
 use crate::detectors::personal::labelled;
-use crate::detectors::secrets::Secrets;
+use crate::detectors::secrets::{Look, Secrets};
 use crate::detectors::terms::Terms;
 use crate::finding::{Finding, settle};
 use crate::kind::{Kind, Kinds};
@@ -61,7 +62,7 @@ impl Scanner {
     }
 
     /// [`Self::scan_into`], with what earlier texts cost beyond their share.
-    fn scan_with(
+    pub(crate) fn scan_with(
         &self,
         text: &str,
         kinds: Kinds,
@@ -69,28 +70,46 @@ impl Scanner {
         findings: &mut Vec<Finding>,
     ) -> Coverage {
         findings.clear();
-        let look = kinds.iter().any(Kind::is_secret).then(|| self.secrets.look(text, *debt));
-        let look = Pass::new(text, kinds, look, findings).run(self.level);
-        let mut coverage = Coverage::Whole;
-        if let Some(mut look) = look {
-            self.secrets.rare(&mut look, findings);
-            coverage = look.coverage();
-            *debt = look.debt();
-        }
-        if kinds.intersects(LABELLED) {
-            let confirm = |at| labelled::confirm(text, at, kinds, findings);
-            self.labels.each(self.level, text, confirm);
-        }
-        if kinds.intersects(NAMES) {
-            names::find(text, kinds, findings);
-        }
-        if kinds.contains(Kind::Term) {
-            self.terms.find(text, findings);
+        let budget = Budget::new(kinds, *debt);
+        let look = kinds.iter().any(Kind::is_secret).then(|| self.secrets.look(text, &budget));
+        let look = Pass::new(text, kinds, look, &budget, findings).run(self.level);
+        if !budget.is_exceeded() {
+            self.others(text, kinds, look, &budget, findings);
         }
         findings.retain(|finding| kinds.contains(finding.kind));
         self.terms.retain_not_allowed(text, findings);
         settle(findings);
-        coverage
+        *debt = budget.debt(text.len());
+        budget.coverage()
+    }
+
+    /// What has a pass of its own.
+    fn others<'t>(
+        &'t self,
+        text: &'t str,
+        kinds: Kinds,
+        look: Option<Look<'t>>,
+        budget: &Budget,
+        findings: &mut Vec<Finding>,
+    ) {
+        if let Some(mut look) = look {
+            self.secrets.rare(&mut look, findings);
+        }
+        if kinds.intersects(LABELLED) {
+            self.labels.each(self.level, text, |at| {
+                if budget.has(at) {
+                    let found = findings.len();
+                    labelled::confirm(text, at, kinds, findings);
+                    budget.spend(if findings.len() == found { labelled::COST } else { 0 });
+                }
+            });
+        }
+        if kinds.intersects(NAMES) {
+            names::find_within(text, kinds, budget, findings);
+        }
+        if kinds.contains(Kind::Term) {
+            self.terms.find(text, findings);
+        }
     }
 }
 
@@ -99,8 +118,8 @@ impl Scanner {
 pub enum Coverage {
     /// Everything.
     Whole,
-    /// Not every name that may be a secret's: the text has so many that all of them would cost too
-    /// much. Secrets may be left in it.
+    /// The text has so much that detectors stop at in vain that all of it would cost too much. What
+    /// follows was not looked at.
     Partial,
 }
 

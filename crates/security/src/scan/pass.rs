@@ -7,6 +7,7 @@ use super::grams::BLOCK;
 use super::masks::Masks;
 use super::uuid;
 use super::window::{Runs, Window};
+use crate::detectors::Budget;
 use crate::detectors::personal::{addresses, email, numbers};
 use crate::detectors::secrets::Look;
 use crate::finding::Finding;
@@ -27,6 +28,7 @@ pub(super) struct Pass<'t, 'f> {
     text: &'t str,
     kinds: Kinds,
     look: Option<Look<'t>>,
+    budget: &'t Budget,
     numbers: bool,
     // Up to where each kind of detector has looked.
     numbers_until: usize,
@@ -42,12 +44,14 @@ impl<'t, 'f> Pass<'t, 'f> {
         text: &'t str,
         kinds: Kinds,
         look: Option<Look<'t>>,
+        budget: &'t Budget,
         findings: &'f mut Vec<Finding>,
     ) -> Self {
         Self {
             text,
             kinds,
             look,
+            budget,
             numbers: kinds.intersects(NUMBERS),
             numbers_until: 0,
             dots_until: 0,
@@ -57,7 +61,7 @@ impl<'t, 'f> Pass<'t, 'f> {
         }
     }
 
-    /// Looks at all of the text.
+    /// Looks at all of the text, as far as the budget reaches.
     pub(super) fn run(mut self, level: Level) -> Option<Look<'t>> {
         dispatch!(level, simd => self.blocks(simd));
         self.look
@@ -74,7 +78,7 @@ impl<'t, 'f> Pass<'t, 'f> {
         let mut masks = [Masks::default(); CHUNK + 2];
         masks[1] = Masks::at(simd, bytes, 0);
         let mut base = 0;
-        while base < bytes.len() {
+        while base < bytes.len() && !self.budget.is_exceeded() {
             let count = (bytes.len() - base).div_ceil(BLOCK).min(CHUNK);
             for (i, masks) in masks[2..].iter_mut().take(count).enumerate() {
                 *masks = Masks::at(simd, bytes, base + (i + 1) * BLOCK);
@@ -141,12 +145,20 @@ impl<'t, 'f> Pass<'t, 'f> {
         }
     }
 
+    /// A look cost so much. What led to more than the `found` findings before it costs nothing.
+    fn spend(&self, found: usize, nanoseconds: usize) {
+        if self.findings.len() == found {
+            self.budget.spend(nanoseconds);
+        }
+    }
+
     /// An `@`: the middle of an address, unless something else begins with it.
     fn at_sign(&mut self, at: usize) {
         let bytes = self.text.as_bytes();
         let has_before = at > 0 && !bytes[at - 1].is_ascii_whitespace();
-        if has_before && self.kinds.contains(Kind::Email) {
-            email::confirm(self.text, at, self.findings);
+        if has_before && self.kinds.contains(Kind::Email) && self.budget.has(at) {
+            let cost = email::confirm(self.text, at, self.findings);
+            self.budget.spend(cost);
         }
     }
 
@@ -190,7 +202,10 @@ impl<'t, 'f> Pass<'t, 'f> {
             self.numbers_until = end;
             return;
         }
-        let until = numbers::confirm(self.text, at, self.kinds, self.findings);
+        if !self.budget.has(at) {
+            return;
+        }
+        let until = numbers::confirm(self.text, at, self.kinds, self.budget, self.findings);
         self.numbers_until = until.max(at + 1);
     }
 
@@ -202,7 +217,12 @@ impl<'t, 'f> Pass<'t, 'f> {
         if start < self.dots_until || !self.kinds.intersects(ADDRESSES) {
             return;
         }
+        if !self.budget.has(at) {
+            return;
+        }
+        let found = self.findings.len();
         let until = addresses::dots(self.text, start, self.kinds, self.findings);
+        self.spend(found, addresses::COST);
         self.dots_until = until.max(start + 1);
     }
 
@@ -211,10 +231,13 @@ impl<'t, 'f> Pass<'t, 'f> {
         if at < self.colons_until
             || !self.kinds.intersects(ADDRESSES.with(Kinds::of(&[Kind::Mac])))
             || !is_in_hexadecimal(self.text.as_bytes(), at)
+            || !self.budget.has(at)
         {
             return;
         }
+        let found = self.findings.len();
         let until = addresses::colons(self.text, at, self.kinds, self.findings);
+        self.spend(found, addresses::COST + until.saturating_sub(at));
         self.colons_until = until.max(at + 1);
     }
 }
@@ -222,14 +245,19 @@ impl<'t, 'f> Pass<'t, 'f> {
 /// Whether up to six capital letters, or two small ones, stand before `at` as a word of their own:
 /// `DE89…`, `AB123456C`, `gb29…`. Other letters before digits are those of hashes and identifiers.
 pub(super) fn begins_with_capitals(text: &str, at: usize) -> bool {
-    let before = || text.as_bytes()[..at].iter().rev().take(7);
-    let capitals = before().take_while(|b| b.is_ascii_uppercase()).count();
-    let small = before().take_while(|b| b.is_ascii_lowercase()).count();
+    let before = &text.as_bytes()[..at];
     let is_outside = |letters: usize| {
-        let outer = at.checked_sub(letters + 1).map(|i| text.as_bytes()[i]);
+        let outer = at.checked_sub(letters + 1).map(|i| before[i]);
         !outer.is_some_and(|b| b.is_ascii_alphanumeric())
     };
-    (1..=6).contains(&capitals) && is_outside(capitals) || small == 2 && is_outside(2)
+    // Hashes have no end of small letters before digits.
+    if let [.., one, other] = before
+        && other.is_ascii_lowercase()
+    {
+        return one.is_ascii_lowercase() && is_outside(2);
+    }
+    let capitals = before.iter().rev().take(7).take_while(|b| b.is_ascii_uppercase()).count();
+    (1..=6).contains(&capitals) && is_outside(capitals)
 }
 
 /// Whether only hexadecimal digits or colons stand around the colon or dash at `at`, as far as the

@@ -110,6 +110,41 @@ fn nothing_is_left_of_a_whole_answer_where_judging_it_fails() {
 }
 
 #[test]
+fn a_flood_ends_the_answer_before_what_is_not_searched() {
+    let scene = Scene::new();
+    // Names of secrets whose values lead nowhere, again and again, and then a secret.
+    let flood = "key=(),x".repeat(120) + " ";
+    let content = flood.repeat(400) + "password=vT7#qLw92xZr";
+    let said = [Said { content, ..Said::default() }];
+    for level in SecurityLevel::ALL {
+        let mut guard = scene.guard(level, "a request");
+        let heard = whole(&mut guard, &said);
+        assert_failed(&guard);
+        let nothing = Heard { finish: Some(FinishReason::ContentFilter), ..Heard::default() };
+        assert_eq!(heard, [nothing], "{level:?}");
+
+        let mut guard = scene.guard(level, "a request");
+        let heard = streamed(&mut guard, &said, &[1000]);
+        assert_failed(&guard);
+        assert_eq!(heard[0].finish, Some(FinishReason::ContentFilter), "{level:?}");
+        assert!(!heard[0].content.contains("password"), "{level:?}");
+    }
+}
+
+#[test]
+fn an_answer_full_of_names_is_no_flood() {
+    let scene = Scene::new();
+    let content =
+        "let token = tokens.next(); // the key of the token, no password=${X}\n".repeat(2000);
+    let said = [Said { content: content.clone(), ..Said::default() }];
+    for level in SecurityLevel::ALL {
+        let mut guard = scene.guard(level, "a request");
+        let heard = streamed(&mut guard, &said, &[100]);
+        assert!(!guard.has_failed() && heard[0].content == content, "{level:?}");
+    }
+}
+
+#[test]
 fn parts_that_find_no_secret_may_fail_where_the_level_closes_for_secrets_alone() {
     let scene = Scene::new();
     for level in SecurityLevel::ALL {

@@ -2,6 +2,7 @@
 //! against, and what the tests use.
 
 use super::{addresses, email, labelled, numbers};
+use crate::detectors::Budget;
 use crate::finding::{Finding, settle};
 use crate::kind::{Kind, Kinds};
 
@@ -39,12 +40,13 @@ pub(super) fn confirm(
     triggers: &[(usize, Trigger)],
     out: &mut Vec<Finding>,
 ) {
+    let budget = Budget::new(kinds, 0);
     let (mut numbers_until, mut dots_until, mut colons_until) = (0, 0, 0);
     for (at, trigger) in triggers.iter().copied() {
         match trigger {
-            Trigger::At if kinds.contains(Kind::Email) => email::confirm(text, at, out),
+            Trigger::At if kinds.contains(Kind::Email) => _ = email::confirm(text, at, out),
             Trigger::Number if at >= numbers_until => {
-                numbers_until = numbers::confirm(text, at, kinds, out);
+                numbers_until = numbers::confirm(text, at, kinds, &budget, out);
             }
             Trigger::Dots if at >= dots_until => {
                 dots_until = addresses::dots(text, at, kinds, out);

@@ -107,8 +107,7 @@ pub(super) fn confirm(
     }
     let place = Place { text, start, words: &words, name };
     match push_if(&place, promise, value, out) {
-        Verdict::Secret => 16,
-        Verdict::Shapeless => cost + 160,
+        Verdict::Secret | Verdict::Shapeless => cost + 160,
         Verdict::Denied => cost + 2 * length + 280,
     }
 }

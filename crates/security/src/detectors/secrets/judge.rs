@@ -8,6 +8,7 @@ use super::allow;
 use super::grammar::{Join, Value};
 use super::names::{Promise, Words};
 use super::value::{self, Shape};
+use crate::detectors::words::Beginnings;
 
 /// The longest secret.
 pub(super) const LONGEST: usize = 1024;
@@ -59,7 +60,8 @@ pub(super) fn judge(place: &Place<'_>, promise: Promise, value: &Value, written:
         return Verdict::Shapeless;
     }
     let stands_in = if random {
-        value::is_marked(written) || shape.len < 48 && value::is_stand_in(written)
+        // What marks a longer one marks a shorter one, too.
+        if shape.len < 48 { value::is_stand_in(written) } else { value::is_marked(written) }
     } else {
         value::is_stand_in(written) || repeats_name(place.name, written)
     };
@@ -95,7 +97,8 @@ fn is_strong(shape: &Shape, written: &str) -> bool {
 /// A path, an address, a digest, a version, a name of something that keeps the secret.
 fn is_elsewhere(written: &str, shape: &Shape) -> bool {
     let bytes = written.as_bytes();
-    if written.contains("://") || bytes.starts_with(b"/") && !shape.is_random() {
+    if has_signs(shape) && written.contains("://") || bytes.starts_with(b"/") && !shape.is_random()
+    {
         return true;
     }
     // `$apr1$…`, `$2b$12$…`: a hash of a password.
@@ -106,7 +109,7 @@ fn is_elsewhere(written: &str, shape: &Shape) -> bool {
     if written.match_indices('$').take(2).any(|(i, _)| is_hash(&written[i + 1..])) {
         return true;
     }
-    const BEFORE: &[&str] = &[
+    static BEFORE: Beginnings = Beginnings::new(&[
         "./",
         "../",
         "~/",
@@ -145,8 +148,8 @@ fn is_elsewhere(written: &str, shape: &Shape) -> bool {
         "C:\\",
         "#/",
         "@/",
-    ];
-    if BEFORE.iter().any(|part| part.as_bytes()[0] == bytes[0] && written.starts_with(part)) {
+    ]);
+    if BEFORE.begin(written) {
         return true;
     }
     const ENDS: &[&str] = &[
@@ -264,7 +267,7 @@ fn is_password(
     if shape.specials == 0 && value::mentions_secrets(written) && shape.digits < 4 {
         return false;
     }
-    if shape.specials > 0 && looks_like_code(written) {
+    if shape.specials > 0 && looks_like_code(written, shape) {
         return false;
     }
     // `required|min:8|confirmed`
@@ -285,7 +288,7 @@ fn is_bare_password(
     shape: &Shape,
     random: bool,
 ) -> bool {
-    if looks_like_code(written)
+    if looks_like_code(written, shape)
         || ends_in_call(place.text, value, written)
         || ends_like_code(place.text, value) && !random
     {
@@ -327,7 +330,7 @@ fn is_token(place: &Place<'_>, value: &Value, written: &str, shape: &Shape, rand
         return false;
     }
     if value.quote.is_none() {
-        if looks_like_code(written)
+        if looks_like_code(written, shape)
             || ends_in_call(place.text, value, written)
             || ends_like_code(place.text, value) && shape.digits == 0
         {
@@ -349,7 +352,7 @@ fn is_token(place: &Place<'_>, value: &Value, written: &str, shape: &Shape, rand
     if random || value::is_uuid(written) {
         return true;
     }
-    if looks_like_code(written) || value::mentions_secrets(written) && shape.specials == 0 {
+    if looks_like_code(written, shape) || value::mentions_secrets(written) && shape.specials == 0 {
         return false;
     }
     let mixed = shape.digits > 0 && shape.letters() > 0;
@@ -368,7 +371,7 @@ fn is_counting(shape: &Shape) -> bool {
 }
 
 /// `get_password()`, `args.password`, `tokens[0]`, `a + b`, `x?.y`, `&str`, `List<String>`.
-fn looks_like_code(written: &str) -> bool {
+fn looks_like_code(written: &str, shape: &Shape) -> bool {
     let bytes = written.as_bytes();
     let name = bytes
         .iter()
@@ -387,18 +390,14 @@ fn looks_like_code(written: &str) -> bool {
             }
             _ => false,
         };
-    if call
-        || written.contains("()")
-        || written.contains("=>")
-        || written.contains("::")
-        || written.contains("?.")
-    {
+    let is_pair = |pair: &[u8]| matches!(pair, b"()" | b"=>" | b"::" | b"?.");
+    if call || has_signs(shape) && bytes.windows(2).any(is_pair) {
         return true;
     }
     if matches!(
         bytes.first(),
         Some(b'(' | b'[' | b'{' | b'&' | b'*' | b'!' | b'|' | b',' | b'=' | b'#' | b')')
-    ) && Shape::of(written).digits == 0
+    ) && shape.digits == 0
     {
         return true;
     }
@@ -410,6 +409,11 @@ fn looks_like_code(written: &str) -> bool {
         && name == bytes.len()
         && bytes.contains(&b'.')
         && !bytes.iter().any(u8::is_ascii_digit)
+}
+
+/// Whether a value may have signs other than `_`, `-` and `.`.
+fn has_signs(shape: &Shape) -> bool {
+    shape.specials > 0 || shape.is_cut()
 }
 
 /// `hashlib.sha256(b` of `hashlib.sha256(b"x")`: a call that the first quote cut off.

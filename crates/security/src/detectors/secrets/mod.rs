@@ -25,8 +25,8 @@ mod tests;
 use aho_corasick::AhoCorasick;
 use aho_corasick::packed;
 
+use super::Budget;
 use crate::finding::Finding;
-use crate::scan::Coverage;
 
 /// What a rare word hints at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,12 +130,12 @@ impl Secrets {
         Self { vendors: vendors::Index::new(), rare_beyond_ascii: Searcher::new(RARE_BEYOND_ASCII) }
     }
 
-    /// A look at a new text. `debt` is what looks at earlier texts of the same request left.
-    pub(crate) fn look<'a>(&'a self, text: &'a str, debt: usize) -> Look<'a> {
+    /// A look at a new text.
+    pub(crate) fn look<'a>(&'a self, text: &'a str, budget: &'a Budget) -> Look<'a> {
         Look {
             text,
             vendors: &self.vendors,
-            budget: Budget { debt, spent: 0, is_exceeded: false },
+            budget,
             bare: grammar::Bare::default(),
             rare: Vec::new(),
             names_until: 0,
@@ -168,42 +168,12 @@ impl Secrets {
     }
 }
 
-/// How much may be looked at around hints, in about nanoseconds: some at once, and some for each byte
-/// that was passed.
-///
-/// Ordinary text spends a small part of it, and what is found costs next to nothing. A text made of
-/// nothing but names without secrets, whose looks overlap, spends all of it: then further names are
-/// left out, and whoever asked is told. Tokens and private keys are always looked at.
-#[derive(Debug)]
-struct Budget {
-    /// What earlier texts of the same request spent beyond their share.
-    debt: usize,
-    spent: usize,
-    /// Whether something was left out.
-    is_exceeded: bool,
-}
-
-impl Budget {
-    const AT_ONCE: usize = 4 << 20;
-    const PER_BYTE: usize = 5;
-
-    fn has(&mut self, at: usize) -> bool {
-        let has = self.debt + self.spent <= Self::AT_ONCE + Self::PER_BYTE * at;
-        self.is_exceeded |= !has;
-        has
-    }
-
-    fn spend(&mut self, nanoseconds: usize) {
-        self.spent += nanoseconds;
-    }
-}
-
 /// One look at a text.
 #[derive(Debug)]
 pub(crate) struct Look<'a> {
     text: &'a str,
     vendors: &'a vendors::Index,
-    budget: Budget,
+    budget: &'a Budget,
     bare: grammar::Bare,
     /// Where each of [`RARE`] was seen, and which it was.
     rare: Vec<(usize, usize)>,
@@ -215,17 +185,6 @@ pub(crate) struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// How much was looked at of what there was.
-    pub(crate) fn coverage(&self) -> Coverage {
-        if self.budget.is_exceeded { Coverage::Partial } else { Coverage::Whole }
-    }
-
-    /// What was spent on this text and those before it beyond their share.
-    pub(crate) fn debt(&self) -> usize {
-        let Budget { debt, spent, .. } = self.budget;
-        (debt + spent).saturating_sub(Budget::PER_BYTE * self.text.len())
-    }
-
     /// A place where a word may stand that leads to a secret.
     #[inline]
     pub(crate) fn word(&mut self, at: usize, out: &mut Vec<Finding>) {
@@ -242,11 +201,12 @@ impl Look<'_> {
         let bytes = self.text.as_bytes();
         if bytes[at] == b':' {
             if at >= self.urls_until && self.budget.has(at) {
+                let found = out.len();
                 self.urls_until = urls::confirm(self.text, at, out);
                 // A user and a password take longer than a host.
-                let has_user = bytes.get(self.urls_until) == Some(&b'@');
-                let passed = self.urls_until.saturating_sub(at);
-                self.budget.spend(32 + passed + if has_user { 400 } else { 0 });
+                let has_user = bytes.get(self.urls_until) == Some(&b'@') && out.len() == found;
+                let passed = self.urls_until.saturating_sub(at + 3);
+                self.budget.spend(8 + 2 * passed + if has_user { 120 } else { 0 });
             }
         } else if at >= self.names_until {
             if bytes[at..].starts_with(b"hf_") {
@@ -307,9 +267,10 @@ impl Look<'_> {
             return;
         }
         let is_token = vendors::run(self.vendors, self.text, start, end, out).is_some();
-        if !is_token && !is_uuid && self.budget.has(start) {
+        let is_found = end <= self.found_until;
+        if !is_token && !is_uuid && !is_found && self.budget.has(start) {
             let cost = vendors::named_before(self.text, start, end, out);
-            self.budget.spend(64 + cost);
+            self.budget.spend(100 + cost);
         }
     }
 
@@ -333,7 +294,7 @@ impl Look<'_> {
             Hint::Argument(nth) => assignment::nth_argument(self.text, end, *nth, out),
             Hint::Sql => assignment::identified_by(self.text, end, out),
         };
-        self.budget.spend(until.saturating_sub(start));
+        self.budget.spend(48 + until.saturating_sub(start));
         self.found_until = until;
     }
 

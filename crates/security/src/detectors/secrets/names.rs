@@ -18,7 +18,7 @@ pub(super) enum Promise {
 const WORDS: usize = 8;
 
 /// The words of a name.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Words<'a> {
     words: [&'a str; WORDS],
     len: usize,

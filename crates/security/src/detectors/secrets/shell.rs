@@ -27,8 +27,12 @@ pub(super) fn confirm(text: &str, at: usize, out: &mut Vec<Finding>) -> (usize, 
     let bytes = text.as_bytes();
     let Some((value, takes, programs)) = flag(bytes, at) else { return (4, at) };
     let Some((mut start, mut end)) = argument(bytes, value) else { return (8, at) };
-    let cost = 2 * REACH + 2 * (end - start);
-    if end - start < 4 || !has_program(bytes, at, programs) {
+    if end - start < 4 {
+        return (24, at);
+    }
+    let command = command(bytes, at);
+    let cost = 40 + 2 * command.len() + 2 * (end - start);
+    if !programs.iter().any(|program| memchr::memmem::find(command, program).is_some()) {
         return (cost, at);
     }
     let mut user = "";
@@ -128,8 +132,8 @@ fn argument(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     }
 }
 
-/// Whether the command before the flag at `at` is one of `programs`.
-fn has_program(bytes: &[u8], at: usize, programs: Programs) -> bool {
+/// The command before the flag at `at`.
+fn command(bytes: &[u8], at: usize) -> &[u8] {
     let before = &bytes[at.saturating_sub(REACH)..at];
     // Up to the start of the command; a line may go on behind a backslash.
     let mut from = before.len();
@@ -141,8 +145,7 @@ fn has_program(bytes: &[u8], at: usize, programs: Programs) -> bool {
     }
     let start = memchr::memrchr(b'\n', &before[..from]).map_or(0, |end| end + 1);
     let line = &before[start..];
-    let line = memchr::memrchr2(b'|', b';', line).map_or(line, |i| &line[i..]);
-    programs.iter().any(|program| memchr::memmem::find(line, program).is_some())
+    memchr::memrchr2(b'|', b';', line).map_or(line, |i| &line[i..])
 }
 
 fn is_password(password: &str, user: &str, takes: Takes) -> bool {

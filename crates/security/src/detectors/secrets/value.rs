@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
+use crate::detectors::words::{Beginnings, WordList};
+
 /// How much of a value is looked at.
 const LOOK: usize = 512;
 
@@ -103,7 +105,7 @@ impl Shape {
     pub(super) fn of(value: &str) -> Self {
         let bytes = &value.as_bytes()[..value.len().min(LOOK)];
         let mut shape = Self { len: value.len(), is_hex: !bytes.is_empty(), ..Self::default() };
-        let (mut seen, mut counts, mut turns) = (0_u128, 0_u64, 0_u64);
+        let (mut seen, mut counts, mut turns) = ([0_u64; 2], 0_u64, 0_u64);
         let (mut repeat, mut likely) = (0, 0_u32);
         let (mut before, mut class_before) = (0_u8, Class::Special);
         for &byte in bytes {
@@ -112,15 +114,17 @@ impl Shape {
             counts = counts.wrapping_add(1 << (COUNT_BITS * class as u32));
             let turn = TURNS[class_before as usize][class as usize];
             turns += turn;
-            if turn & PAIR != 0 {
-                likely += u32::from(likelihood(before, byte));
-            }
+            // No branches: what comes next in a value made by chance cannot be foretold.
+            likely += u32::from(LIKELIHOODS[letter(before)][letter(byte)]);
             shape.is_hex &= byte.is_ascii_hexdigit();
-            seen |= 1 << (byte & 127);
+            let bit = 1 << (byte & 63);
+            let is_upper_half = u64::from(byte >> 6 & 1).wrapping_neg();
+            seen[0] |= bit & !is_upper_half;
+            seen[1] |= bit & is_upper_half;
             repeat = if byte == before { repeat + 1 } else { 1 };
             shape.longest_repeat = shape.longest_repeat.max(repeat);
             let counted = matches!(class_before, Class::Lower | Class::Upper | Class::Digit);
-            shape.steps += usize::from(counted && byte == before + 1);
+            shape.steps += usize::from(counted) & usize::from(byte == before.wrapping_add(1));
             (before, class_before) = (byte, class);
         }
         let count = |class| lane(counts, class as u32);
@@ -135,9 +139,14 @@ impl Shape {
         shape.alternations = lane(turns, 0);
         shape.humps = lane(turns, 1);
         let pairs = lane(turns, 2);
-        shape.distinct = seen.count_ones() as usize;
+        shape.distinct = (seen[0].count_ones() + seen[1].count_ones()) as usize;
         shape.wordiness = if pairs == 0 { 0.0 } else { likely as f32 / pairs as f32 };
         shape
+    }
+
+    /// Whether only the value's beginning was looked at.
+    pub(super) fn is_cut(&self) -> bool {
+        self.len > LOOK
     }
 
     pub(super) fn letters(&self) -> usize {
@@ -215,10 +224,14 @@ pub(super) fn is_reference(value: &str) -> bool {
         (b'_', b'_') if bytes.starts_with(b"__") && bytes.ends_with(b"__") => return true,
         _ => {}
     }
-    if TEMPLATES.is_match(value) {
+    if REFERENCES.begin(value) {
         return true;
     }
-    if REFERENCES.iter().any(|part| part.as_bytes()[0] == first && value.starts_with(part)) {
+    // Every template has a sign.
+    if bytes.iter().all(|byte| CLASSES[usize::from(*byte)] != Class::Special) {
+        return false;
+    }
+    if TEMPLATES.is_match(value) {
         return true;
     }
     // A field of a format string: `{}`, `{0}`, `{name}`, `%s`.
@@ -245,9 +258,8 @@ pub(super) fn is_stand_in(value: &str) -> bool {
     if STAND_INS.is_match(value) {
         return true;
     }
-    let folded = value.to_ascii_lowercase();
     let mut words = 0;
-    for word in folded.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty()) {
+    for word in value.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty()) {
         words += 1;
         if !is_stand_in_word(word) {
             return false;
@@ -258,7 +270,11 @@ pub(super) fn is_stand_in(value: &str) -> bool {
 }
 
 fn is_stand_in_word(word: &str) -> bool {
-    STAND_IN_WORDS.binary_search(&word).is_ok()
+    let mut folded = [0; 24];
+    let Some(folded) = folded.get_mut(..word.len()) else { return false };
+    folded.copy_from_slice(word.as_bytes());
+    folded.make_ascii_lowercase();
+    std::str::from_utf8(folded).is_ok_and(|word| STAND_IN_WORDS.has(word))
 }
 
 /// Whether a value says of itself that it is none, be it ever so long: `sk-xxxx…`, `<your-key>`.
@@ -345,7 +361,7 @@ static STAND_INS: Anywhere = Anywhere(LazyLock::new(|| automaton(&[
 
 /// What values begin with that only say where the real one is.
 #[rustfmt::skip]
-const REFERENCES: &[&str] = &[
+static REFERENCES: Beginnings = Beginnings::new(&[
         "process.env",
         "os.environ",
         "os.getenv",
@@ -401,11 +417,11 @@ const REFERENCES: &[&str] = &[
         "!secret",
         "!Sub",
         "!GetAtt",
-    ];
+]);
 
-/// What stand-ins are made of. Sorted.
+/// What stand-ins are made of.
 #[rustfmt::skip]
-const STAND_IN_WORDS: &[&str] = &[
+static STAND_IN_WORDS: WordList = WordList::new(&[
     "a", "abc", "abcd", "abcde", "abcdef", "access", "accesskey", "actual", "admin", "an",
     "another", "any", "api", "apikey", "app", "auth", "authtoken", "aws", "b", "bad", "bar", "base",
     "basic", "baz", "bearer", "blank", "body", "boolean", "bytes", "c", "char", "client", "code",
@@ -425,18 +441,33 @@ const STAND_IN_WORDS: &[&str] = &[
     "title", "token", "tokens", "true", "two", "type", "undefined", "unknown", "unset", "uri",
     "url", "user", "username", "uuid", "val", "valid", "value", "var", "with", "wrong", "x", "xx",
     "xxx", "y", "yes", "your", "z",
-];
+]);
 
-/// How often the second letter follows the first in English and in code: the binary logarithm of
-/// how much more often than by chance, -6 to 3, moved to 0 to 9.
-fn likelihood(first: u8, second: u8) -> u8 {
-    let index = |byte: u8| usize::from((byte | 0x20).wrapping_sub(b'a'));
-    let row = PAIRS.get(index(first));
-    row.and_then(|row| row.get(index(second))).map_or(0, |digit| digit - b'0')
+/// The place of a letter in the alphabet; that behind it for everything else.
+fn letter(byte: u8) -> usize {
+    usize::from((byte | 0x20).wrapping_sub(b'a')).min(LETTERS)
 }
 
+const LETTERS: usize = 26;
+
+/// How often the second letter follows the first in English and in code: the binary logarithm of
+/// how much more often than by chance, -6 to 3, moved to 0 to 9. 0 where one is no letter.
+static LIKELIHOODS: [[u8; LETTERS + 1]; LETTERS + 1] = {
+    let mut table = [[0; LETTERS + 1]; LETTERS + 1];
+    let mut first = 0;
+    while first < LETTERS {
+        let mut second = 0;
+        while second < LETTERS {
+            table[first][second] = PAIRS[first][second] - b'0';
+            second += 1;
+        }
+        first += 1;
+    }
+    table
+};
+
 /// By first letter, then second. Counted in prose and code.
-const PAIRS: [&[u8; 26]; 26] = [
+const PAIRS: [&[u8; LETTERS]; LETTERS] = [
     b"37873573736979372989665464",
     b"73327212630731720653620040",
     b"81538208707732941758611150",
@@ -494,11 +525,6 @@ mod tests {
         ] {
             assert!(!Shape::of(words).is_random(), "{words}");
         }
-    }
-
-    #[test]
-    fn words_are_sorted() {
-        assert!(STAND_IN_WORDS.is_sorted());
     }
 
     #[test]

@@ -46,9 +46,16 @@ pub(super) fn read(text: &str, start: usize, end: usize) -> Option<Ipv6Addr> {
     if longer || matches!(before, b':' | b'.' | b'-' | b'$' | b'@' | b'%' | b'\\') {
         return None;
     }
-    let groups = written.split(':').filter(|group| !group.is_empty()).count();
-    let compressed = written.contains("::");
-    if !compressed && groups != 8 && !written.contains('.') {
+    // Times and dumps have colons, too: most fail here.
+    let (mut colons, mut compressed, mut dotted) = (0, false, false);
+    let mut before = 0;
+    for byte in written.bytes() {
+        colons += usize::from(byte == b':');
+        compressed |= byte == b':' && before == b':';
+        dotted |= byte == b'.';
+        before = byte;
+    }
+    if !compressed && colons != 7 && !dotted {
         return None;
     }
     // Eight pairs of digits are an interface's long address or a dump's bytes.

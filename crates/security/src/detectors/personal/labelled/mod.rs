@@ -90,6 +90,9 @@ enum Label {
     Postal,
 }
 
+/// What a look that finds nothing costs, in about nanoseconds.
+pub(crate) const COST: usize = 72;
+
 /// Looks behind the word that starts at `at` and pushes what it announces to `out`.
 pub(crate) fn confirm(text: &str, at: usize, kinds: Kinds, out: &mut Vec<Finding>) {
     let bytes = text.as_bytes();

@@ -21,6 +21,7 @@ pub(super) fn luhn(digits: &[u8]) -> bool {
 }
 
 /// The number's remainder.
+#[inline]
 pub(super) fn remainder(digits: &[u8], modulus: u32) -> u32 {
     digits.iter().fold(0, |rest, digit| (rest * 10 + value(*digit)) % modulus)
 }

@@ -1,12 +1,13 @@
 //! International bank account numbers (ISO 13616): country, length, remainder 1 modulo 97.
 
+use crate::detectors::Budget;
 use crate::detectors::personal::context::{self, IBAN};
 
 /// The longest IBAN.
 const LONGEST: usize = 34;
 
 /// The place of the IBAN that has the digit at `at` among its first.
-pub(super) fn find(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+pub(super) fn find(bytes: &[u8], at: usize, budget: &Budget) -> Option<(usize, usize)> {
     // Its check digits, the first digits of its account in one piece (`GB61VFHS8214`) or in groups
     // (`DE12 3456`, `GB61 VFHS 8214`).
     let offsets: &[usize] = match context::byte_before(bytes, at) {
@@ -14,11 +15,11 @@ pub(super) fn find(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
         b' ' | b'-' => &[5, 10],
         _ => return None,
     };
-    offsets.iter().find_map(|offset| read(bytes, at.checked_sub(*offset)?))
+    offsets.iter().find_map(|offset| read(bytes, at.checked_sub(*offset)?, budget))
 }
 
 /// The place of the IBAN that starts at `start`.
-fn read(bytes: &[u8], start: usize) -> Option<(usize, usize)> {
+fn read(bytes: &[u8], start: usize, budget: &Budget) -> Option<(usize, usize)> {
     let head = bytes.get(start..start + 4)?;
     if !head[2].is_ascii_digit() || !head[3].is_ascii_digit() {
         return None;
@@ -50,17 +51,25 @@ fn read(bytes: &[u8], start: usize) -> Option<(usize, usize)> {
     if account[4..].iter().filter(|byte| byte.is_ascii_digit()).count() < 6 {
         return None;
     }
-    let valid = is_valid(account) || context::before(bytes, start, 24).is(IBAN);
-    valid.then_some((start, end))
+    if !is_valid(account) && !context::before(bytes, start, 24).is(IBAN) {
+        budget.spend(100);
+        return None;
+    }
+    Some((start, end))
 }
 
 /// Letters count from ten on, the first four characters go to the end.
 fn is_valid(account: &[u8]) -> bool {
-    let rest = account[4..].iter().chain(&account[..4]).fold(0_u32, |rest, byte| match byte {
-        b'0'..=b'9' => (rest * 10 + u32::from(byte - b'0')) % 97,
-        _ => (rest * 100 + u32::from(byte - b'A') + 10) % 97,
+    // A remainder takes long, so that it is taken once for many digits.
+    const MANY: u64 = u64::MAX / 1000;
+    let rest = account[4..].iter().chain(&account[..4]).fold(0_u64, |rest, byte| {
+        let rest = if rest > MANY { rest % 97 } else { rest };
+        match byte {
+            b'0'..=b'9' => rest * 10 + u64::from(byte - b'0'),
+            _ => rest * 100 + u64::from(byte - b'A') + 10,
+        }
     });
-    rest == 1
+    rest % 97 == 1
 }
 
 /// How long a country's IBANs are: the IBAN registry.

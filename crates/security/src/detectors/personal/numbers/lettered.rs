@@ -16,10 +16,16 @@ pub(super) fn find(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     if !(behind || spaced || joined || lettered(at + digits)) {
         return None;
     }
-    let word_start = word_start(bytes, at);
-    if let Some(place) = british(bytes, at) {
+    if (behind || spaced)
+        && let Some(place) = british(bytes, at)
+    {
         return Some(place);
     }
+    // What begins with its digits has letters behind them.
+    if !behind && !joined && !lettered(at + digits) {
+        return None;
+    }
+    let word_start = word_start(bytes, at);
     let end = word_end(bytes, at);
     // Apart from the British one, a number is one word without spaces.
     let word = &bytes[word_start..end];

@@ -17,7 +17,8 @@ mod ssn;
 #[cfg(test)]
 mod tests;
 
-use super::context::{self, Context};
+use super::context::{self, CARD, Context, NUMBER, PHONE, REACH as REACHED};
+use crate::detectors::Budget;
 use crate::finding::Finding;
 use crate::kind::{Kind, Kinds};
 use run::{Run, Separator};
@@ -30,13 +31,23 @@ const FEWEST: usize = 6;
 
 /// Looks at the number-like stretch whose first digit is at `at` and pushes what it is to `out`.
 /// Returns up to where it has looked: at least `at + 1`.
-pub(crate) fn confirm(text: &str, at: usize, kinds: Kinds, out: &mut Vec<Finding>) -> usize {
+pub(crate) fn confirm(
+    text: &str,
+    at: usize,
+    kinds: Kinds,
+    budget: &Budget,
+    out: &mut Vec<Finding>,
+) -> usize {
     let bytes = text.as_bytes();
     if !bytes.get(at).is_some_and(u8::is_ascii_digit) {
         return at + 1;
     }
+    if let Some(end) = lone_figure(bytes, at) {
+        budget.spend(16);
+        return end;
+    }
     if kinds.contains(Kind::Iban)
-        && let Some((start, end)) = iban::find(bytes, at)
+        && let Some((start, end)) = iban::find(bytes, at, budget)
     {
         out.push(Finding { start, end, kind: Kind::Iban, rule: "iban" });
         return end.max(at + 1);
@@ -49,17 +60,62 @@ pub(crate) fn confirm(text: &str, at: usize, kinds: Kinds, out: &mut Vec<Finding
     }
     // Nearly all digits end here, before all of a stretch is read.
     if let Some(end) = run::lone_end(bytes, at, FEWEST) {
+        budget.spend(16);
         return end;
     }
     let run = Run::read(bytes, at);
-    if run.digits() >= FEWEST {
-        search(&run, kinds, out);
+    let found = out.len();
+    let looks = if run.digits() >= FEWEST { search(&run, kinds, out) } else { 0 };
+    if out.len() == found {
+        budget.spend(24 + 12 * run.groups().len() + 40 * looks);
     }
     run.end()
 }
 
-/// Tries every group of `run` as the first of a number.
-fn search(run: &Run<'_>, kinds: Kinds, out: &mut Vec<Finding>) {
+/// The end of the figure that begins at `at`, if it is nobody's number: alone in its cell of a table or
+/// a list, with no word near. Files of figures have hardly anything else.
+fn lone_figure(bytes: &[u8], at: usize) -> Option<usize> {
+    /// The fewest digits of a card.
+    const CARD: usize = 12;
+    let before = context::byte_before(bytes, at);
+    if !matches!(before, b',' | b'\n' | b'\t' | b';' | b'[' | b'|' | b' ' | b'-' | 0) {
+        return None;
+    }
+    let digits = |from: usize| {
+        let digits = bytes[from..].iter().take(2 * CARD).take_while(|b| b.is_ascii_digit());
+        digits.count()
+    };
+    let whole = digits(at);
+    let mut end = at + whole;
+    // `00…` may be dialled before a country's code.
+    let mut is_figure = whole < CARD;
+    if context::byte(bytes, end) == b'.' {
+        let fraction = digits(end + 1);
+        let is_dialled = whole > 1 && bytes[at] == b'0';
+        is_figure &= fraction > 0 && fraction < 2 * CARD && !is_dialled;
+        end += 1 + fraction;
+    }
+    let ends = matches!(
+        context::byte(bytes, end),
+        b',' | b'\n' | b'\r' | b'\t' | b';' | b']' | b'}' | b'|' | 0
+    );
+    let is_silent = || {
+        let behind = &bytes[end..bytes.len().min(end + phone::BEHIND)];
+        !has_letters(&bytes[at.saturating_sub(REACH)..at])
+            && !has_letters(behind)
+            && !behind.contains(&b'#')
+    };
+    (is_figure && ends && is_silent()).then_some(end)
+}
+
+/// Whether there are words in `bytes`.
+fn has_letters(bytes: &[u8]) -> bool {
+    // Without a branch for each byte, sixteen are looked at together.
+    bytes.iter().fold(false, |any, byte| any | byte.is_ascii_alphabetic() | (*byte >= 0x80))
+}
+
+/// Tries every group of `run` as the first of a number. Returns how many of them had to be looked at.
+fn search(run: &Run<'_>, kinds: Kinds, out: &mut Vec<Finding>) -> usize {
     let mut last = run.groups().len();
     // The hour of a time behind the stretch: `2025-03-03 10:11`.
     if context::byte(run.bytes, run.end()) == b':'
@@ -67,21 +123,78 @@ fn search(run: &Run<'_>, kinds: Kinds, out: &mut Vec<Finding>) {
     {
         last -= 1;
     }
-    let mut first = 0;
+    let mut is_silent = None;
+    let (mut first, mut looks) = (0, 0);
     while first < last {
         if let Some(groups) = date(run, first) {
             first += groups;
             continue;
         }
+        // Most groups have no form of their own, and no word that says what they are.
+        if !has_form(run, first) && *is_silent.get_or_insert_with(|| is_without_words(run, out)) {
+            first += 1;
+            continue;
+        }
+        looks += 1;
         first += match number(run, first, kinds, out) {
             Some(finding) => {
                 let end = finding.end;
                 out.push(finding);
+                is_silent = Some(false);
                 run.groups()[first..].iter().take_while(|group| group.start < end).count()
             }
             None => 1,
         };
     }
+    looks
+}
+
+/// Whether a number may begin with group `first` that needs no word to say what it is.
+fn has_form(run: &Run<'_>, first: usize) -> bool {
+    let group = run.groups()[first];
+    let is = |lengths: &[usize]| run.shape(first, lengths);
+    let is_card =
+        (12..=19).contains(&group.len()) || is(&[4, 4, 4, 4]) || is(&[4, 6]) || is(&[4, 3]);
+    let is_phone = first == 0 && run.plus
+        || group.bracketed
+        || is(&[3, 3, 4])
+        || is(&[1, 3, 3, 4])
+        || is(&[3, 3, 3, 4])
+        || run.bytes[group.start] == b'0' && run.groups().len() > first + 1;
+    let is_identity = is(&[3, 2, 4])
+        || is(&[3, 3, 3, 2])
+        || is(&[3, 4, 4, 2])
+        || is(&[2, 2, 2, 3, 2])
+        || is(&[6, 7])
+        || is(&[1, 2, 2, 2, 3, 3, 2]);
+    is_card || is_phone || is_identity
+}
+
+/// Whether nothing around `run` says that it is somebody's number.
+fn is_without_words(run: &Run<'_>, out: &[Finding]) -> bool {
+    // Six digits in one piece are nothing, whatever is said about them.
+    let is_short = run.groups().len() == 1 && run.digits() == FEWEST;
+    if is_short || run.is_full() {
+        return true;
+    }
+    let behind = &run.bytes[run.end()..run.bytes.len().min(run.end() + phone::BEHIND)];
+    if !is_behind_phone(out, run.start)
+        && !has_letters(&run.bytes[run.start.saturating_sub(REACH)..run.start])
+        && !has_letters(behind)
+        && !behind.contains(&b'#')
+    {
+        return true;
+    }
+    let telling = PHONE | REACHED | NUMBER | CARD | national::NAMES;
+    !(is_behind_phone(out, run.start)
+        || context::before(run.bytes, run.start, REACH).has(telling)
+        || context::after(run.bytes, run.end(), phone::BEHIND).has(telling)
+        || phone::is_extended(run.bytes, run.end()))
+}
+
+/// Whether a phone number stands directly before `start`.
+fn is_behind_phone(out: &[Finding], start: usize) -> bool {
+    out.last().is_some_and(|last| last.kind == Kind::Phone && last.end + 8 > start)
 }
 
 /// The number that begins with group `first`.
@@ -117,8 +230,7 @@ fn number(run: &Run<'_>, first: usize, kinds: Kinds, out: &[Finding]) -> Option<
         }
     }
     if kinds.contains(Kind::Phone) {
-        let previous = out.last().filter(|f| f.kind == Kind::Phone && f.end + 8 > start);
-        let (start, end) = phone::find(run, first, previous.is_some(), &mut words)?;
+        let (start, end) = phone::find(run, first, is_behind_phone(out, start), &mut words)?;
         return Some(Finding { start, end, kind: Kind::Phone, rule: "phone" });
     }
     None

@@ -68,7 +68,7 @@ pub(super) fn find(
 }
 
 /// Every word that names an identity number.
-const NAMES: Topics = IDENTITY | !0 << 16;
+pub(super) const NAMES: Topics = IDENTITY | !0 << 16;
 
 fn free_before(run: &Run<'_>, first: usize) -> bool {
     let start = run.groups()[first].start;
@@ -102,6 +102,9 @@ fn alone(run: &Run<'_>, first: usize) -> Option<usize> {
         (&[1, 2, 2, 2, 3, 3, 2], &[Space; 6], french),
     ];
     let length = run.groups()[first].len();
+    if !matches!(length, 1..=3 | 6 | 18) {
+        return None;
+    }
     let (lengths, _, _) = FORMS.iter().find(|(lengths, separators, check)| {
         lengths[0] == length
             && run.shape(first, lengths)

@@ -5,9 +5,11 @@
 //! ones need a word that speaks of phones.
 
 use super::calling_codes::plan;
-use super::checksums::remainder;
 use super::run::{Digits, Run, Separator};
 use crate::detectors::personal::context::{self, Context, NUMBER, OTHER, PHONE, REACH, STREET};
+
+/// How far behind a number a word may stand that says what it is.
+pub(super) const BEHIND: usize = 14;
 
 /// How much a form looks like a phone number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,7 +50,7 @@ pub(super) fn find(
     if grade == Grade::Bare && !words().is(PHONE | REACH) && words().nearest != 0 {
         return None;
     }
-    let after = context::after(run.bytes, end, 14);
+    let after = context::after(run.bytes, end, BEHIND);
     if !extended && !ends(run, last, after, words) {
         return None;
     }
@@ -135,6 +137,11 @@ fn ends(run: &Run<'_>, last: usize, after: Context, words: &mut dyn FnMut() -> C
     }
 }
 
+/// Whether an extension stands behind the digits that end at `end`.
+pub(super) fn is_extended(bytes: &[u8], end: usize) -> bool {
+    extension(bytes, end).1
+}
+
 /// The end of the number with its extension (`x123`, `ext. 4`), and whether it has one.
 fn extension(bytes: &[u8], end: usize) -> (usize, bool) {
     let skip = |mut at: usize, these: &[u8]| {
@@ -144,6 +151,9 @@ fn extension(bytes: &[u8], end: usize) -> (usize, bool) {
         at
     };
     let mut at = skip(end, b" ,;");
+    if !matches!(context::byte(bytes, at) | 0x20, b'e' | b'x' | b'd' | b'p' | b'#') {
+        return (end, false);
+    }
     let rest = &bytes[at.min(bytes.len())..];
     let words: [&[u8]; 6] = [b"extension", b"ext", b"x", b"durchwahl", b"poste", b"#"];
     let word = words
@@ -318,6 +328,10 @@ fn trunk(run: &Run<'_>, first: usize) -> Option<(usize, Grade)> {
     if text[0] != b'0' {
         return None;
     }
+    // `0.123456`
+    if text.len() == 1 && run.after(first) == Separator::Dot && run.groups().len() == first + 2 {
+        return None;
+    }
     let groups = plain_groups(run, first, 7)?;
     let digits = Digits::of(run, first, first + groups)?;
     let digits = digits.as_bytes();
@@ -416,5 +430,5 @@ fn is_sample(digits: &[u8]) -> bool {
         return true;
     }
     // Nothing but zeros but for a digit or two: round figures.
-    remainder(tail, 100_000) == 0
+    tail.iter().rev().take(5).all(|digit| *digit == b'0')
 }

@@ -7,6 +7,11 @@
 /// The most groups that are read.
 const MOST_GROUPS: usize = 12;
 
+/// Bits for a group's length. What is longer than fits has the length that just fits.
+const LENGTH_BITS: usize = 5;
+const LONGEST_LENGTH: usize = (1 << LENGTH_BITS) - 1;
+const _: () = assert!(MOST_GROUPS * LENGTH_BITS <= u64::BITS as usize);
+
 /// What stands between two groups of digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Separator {
@@ -49,6 +54,8 @@ pub(super) struct Run<'a> {
     pub(super) bytes: &'a [u8],
     groups: [Group; MOST_GROUPS],
     len: usize,
+    /// The groups' lengths side by side, the first in the lowest bits.
+    lengths: u64,
     /// Where the stretch starts: its first digit, or the `+` or `(` before it.
     pub(super) start: usize,
     /// Whether a `+` stands before the first digit.
@@ -57,9 +64,11 @@ pub(super) struct Run<'a> {
 
 impl<'a> Run<'a> {
     /// The stretch whose first digit is at `at`.
+    #[inline]
     pub(super) fn read(bytes: &'a [u8], at: usize) -> Self {
         let none = Group { start: at, end: at, before: Separator::None, bracketed: false };
-        let mut run = Self { bytes, groups: [none; MOST_GROUPS], len: 0, start: at, plus: false };
+        let groups = [none; MOST_GROUPS];
+        let mut run = Self { bytes, groups, len: 0, lengths: 0, start: at, plus: false };
         run.read_prefix(at);
         let mut open = run.start < at && bytes[run.start..at].contains(&b'(');
         let mut start = at;
@@ -68,6 +77,8 @@ impl<'a> Run<'a> {
             let end = digits_end(bytes, start);
             let bracketed = open && bytes.get(end) == Some(&b')');
             run.groups[run.len] = Group { start, end, before, bracketed };
+            let length = (end - start).min(LONGEST_LENGTH) as u64;
+            run.lengths |= length << (run.len * LENGTH_BITS);
             run.len += 1;
             if run.len == MOST_GROUPS {
                 return run;
@@ -115,10 +126,15 @@ impl<'a> Run<'a> {
         &self.bytes[self.groups[group].start..self.groups[group].end]
     }
 
-    /// Whether the groups from `from` to `to` (exclusive) have these lengths.
+    /// Whether the groups from `from` on have these lengths, which are constants wherever it matters.
+    #[inline(always)]
     pub(super) fn shape(&self, from: usize, lengths: &[usize]) -> bool {
-        let Some(groups) = self.groups().get(from..from + lengths.len()) else { return false };
-        (0..lengths.len()).all(|i| groups[i].len() == lengths[i])
+        let (mut wanted, mut mask) = (0, 0);
+        for (i, length) in lengths.iter().enumerate() {
+            wanted |= (*length as u64) << (i * LENGTH_BITS);
+            mask |= (LONGEST_LENGTH as u64) << (i * LENGTH_BITS);
+        }
+        from < MOST_GROUPS && self.lengths >> (from * LENGTH_BITS) & mask == wanted
     }
 
     /// Whether everything between the groups from `from` to `to` (exclusive) is `separator`.
@@ -185,9 +201,8 @@ fn digits_end(bytes: &[u8], start: usize) -> usize {
 pub(super) fn lone_end(bytes: &[u8], at: usize, fewest: usize) -> Option<usize> {
     let digits = bytes[at..].iter().take(fewest).take_while(|b| b.is_ascii_digit()).count();
     let end = at + digits;
-    let separates =
-        |byte: &u8| matches!(byte, b' ' | b'-' | b'.' | b'/' | b'(' | b')' | 0xC2 | 0xE2);
-    (digits < fewest && !bytes.get(end).is_some_and(separates)).then_some(end)
+    let mut is_open = at > 0 && bytes[at - 1] == b'(';
+    (digits < fewest && separator(bytes, end, &mut is_open).is_none()).then_some(end)
 }
 
 /// The separator at `at` and where the digits behind it start.

@@ -84,7 +84,8 @@ pub(super) fn before(text: &str, start: usize, end: usize, out: &mut Vec<Finding
         };
     }
     let floor = start.saturating_sub(REACH);
-    let line = bytes[floor..start].iter().rev().take_while(|b| **b != b'\n').count();
+    let line = &bytes[floor..start];
+    let line = line.len() - memchr::memrchr(b'\n', line).map_or(0, |end| end + 1);
     let floor = start - line;
     let mut at = start;
     // Where the name ends that a dot joins this one to: `sonar.login=…`.
@@ -110,7 +111,9 @@ pub(super) fn before(text: &str, start: usize, end: usize, out: &mut Vec<Finding
         if bytes[..from].ends_with(b"::") {
             break;
         }
-        let words = Words::of(name);
+        // Lists of hashes have other hashes before each.
+        let is_hash = name.bytes().all(|b| b.is_ascii_hexdigit() || matches!(b, b'_' | b'-'));
+        let words = if is_hash { Words::default() } else { Words::of(name) };
         if has_vendor(&words) && bytes[to] == b'(' && is_argument(bytes, to, start, end) {
             push_drawn(text, start, end, out);
             return line + end - start;
@@ -283,6 +286,8 @@ mod tests {
     #[test]
     fn names_are_sorted_and_lower() {
         assert!(NAMES.is_sorted() && ORDINARY.is_sorted());
+        let is_hexadecimal = |name: &&str| name.bytes().all(|b| b.is_ascii_hexdigit());
+        assert!(!NAMES.iter().chain(ORDINARY).any(is_hexadecimal));
         assert!(NAMES.iter().all(
             |name| name.len() <= LONGEST_NAME && !name.bytes().any(|b| b.is_ascii_uppercase())
         ));

@@ -1,0 +1,142 @@
+//! How much the looks at a text may cost.
+
+use std::cell::Cell;
+
+use crate::kind::Kinds;
+use crate::names;
+use crate::scan::Coverage;
+
+/// What looks that find nothing may cost, in about nanoseconds: some at once, and some for each byte
+/// that was passed.
+///
+/// Real files spend a tenth of their share, and personal data that is found costs nothing. A text made
+/// of nothing but what detectors stop at spends all of it: then the rest of it is not looked at, and
+/// whoever asked is told.
+#[derive(Debug, Default)]
+pub(crate) struct Budget {
+    /// The share of a byte.
+    per_byte: usize,
+    /// What earlier texts of the same request or answer spent beyond their share.
+    debt: usize,
+    spent: Cell<usize>,
+    /// Up to where the text was passed: there are several passes.
+    passed: Cell<usize>,
+    /// Whether something was left out.
+    is_exceeded: Cell<bool>,
+}
+
+impl Budget {
+    const AT_ONCE: usize = 8 << 20;
+    const PER_BYTE: usize = 4;
+    /// The same where people's names are looked for, which takes longer on any text.
+    const PER_BYTE_WITH_NAMES: usize = 6;
+
+    /// What is left for a text in which `kinds` are looked for, where the texts before it have left
+    /// `debt`.
+    pub(crate) fn new(kinds: Kinds, debt: usize) -> Self {
+        let has_names = kinds.intersects(names::KINDS);
+        let per_byte = if has_names { Self::PER_BYTE_WITH_NAMES } else { Self::PER_BYTE };
+        Self { per_byte, debt, ..Self::default() }
+    }
+
+    /// Whether there is something left for a look at the byte at `at`.
+    #[inline]
+    pub(crate) fn has(&self, at: usize) -> bool {
+        if at > self.passed.get() {
+            self.passed.set(at);
+        }
+        let share = self.per_byte * self.passed.get();
+        let has = self.debt + self.spent.get() <= Self::AT_ONCE + share;
+        if !has {
+            self.is_exceeded.set(true);
+        }
+        has
+    }
+
+    /// Whether something was left out.
+    #[inline]
+    pub(crate) fn is_exceeded(&self) -> bool {
+        self.is_exceeded.get()
+    }
+
+    /// A look was in vain, and took so long.
+    #[inline]
+    pub(crate) fn spend(&self, nanoseconds: usize) {
+        self.spent.set(self.spent.get() + nanoseconds);
+    }
+
+    /// How much was looked at of what there was.
+    pub(crate) fn coverage(&self) -> Coverage {
+        if self.is_exceeded.get() { Coverage::Partial } else { Coverage::Whole }
+    }
+
+    /// What was spent on a text of `length` bytes, and on those before it, beyond their share.
+    pub(crate) fn debt(&self, length: usize) -> usize {
+        (self.debt + self.spent.get()).saturating_sub(self.per_byte * length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::*;
+    use crate::kind::Kind;
+    use crate::scan::{Scanner, ScannerSettings};
+
+    /// What a text of such lines costs beyond its share, where everything is looked for.
+    fn debt(line: impl Fn(usize, &mut String)) -> usize {
+        let scanner = Scanner::new(&ScannerSettings::default()).unwrap();
+        let mut text = String::new();
+        for i in 0..2000 {
+            line(i * 7919, &mut text);
+        }
+        let mut debt = 0;
+        let coverage = scanner.scan_with(&text, Kinds::of(&Kind::ALL), &mut debt, &mut Vec::new());
+        assert_eq!(coverage, Coverage::Whole);
+        debt
+    }
+
+    #[test]
+    fn files_of_data_stay_within_their_share() {
+        type Line = fn(usize, &mut String);
+        let lines: &[Line] = &[
+            |i, out| _ = writeln!(out, "{},{}.{:04},{}", i % 1_000_000, i % 997, i % 9973, i % 89),
+            |i, out| _ = write!(out, "-0.{:010},", i * 104_729 % 10_000_000_000),
+            |i, out| _ = writeln!(out, "{}", 10_000_000 + i),
+            |i, out| {
+                let (b, c, d) = (i % 250, i / 3 % 250, i / 7 % 250);
+                let time = format!("{:02}:{:02}", i % 24, i % 60);
+                _ = writeln!(
+                    out,
+                    "82.{b}.{c}.{d} - [12/Mar/2024:{time}:07 +0000] \"GET /a\" 200 {i}"
+                );
+            },
+            |i, out| _ = writeln!(out, "ada.m{i}@busy-mill.org"),
+            |i, out| _ = writeln!(out, "+49 89 {:04} {:04}", i % 9973, i % 9967),
+            |i, out| _ = writeln!(out, "{{\"sha\":\"{:016x}{:016x}\"}}", i * 0x9e37_79b9, i),
+            |i, out| _ = writeln!(out, "2031-04-{:02}T11:{:02}:07.123Z INFO done", i % 28, i % 60),
+            |i, out| _ = writeln!(out, "    let key{i} = map.get(name).unwrap_or(&default_key);"),
+        ];
+        for (i, line) in lines.iter().enumerate() {
+            assert_eq!(debt(line), 0, "lines of form {i}");
+        }
+    }
+
+    #[test]
+    fn what_detectors_stop_at_in_vain_costs_more_than_its_share() {
+        for unit in ["password=hunter2secret ", "key=", "Authorization: Bearer "] {
+            assert!(debt(|_, out| out.push_str(unit)) > 0, "{unit}");
+        }
+    }
+
+    #[test]
+    fn a_further_pass_has_what_is_left_of_the_whole() {
+        let budget = Budget::new(Kinds::NONE, 0);
+        assert!(budget.has(10_000_000));
+        budget.spend(Budget::AT_ONCE + 10_000_000);
+        assert!(budget.has(0));
+        budget.spend(Budget::PER_BYTE * 10_000_000);
+        assert!(!budget.has(0) && budget.coverage() == Coverage::Partial);
+    }
+}
