@@ -45,7 +45,7 @@ const MESSAGE_BYTES: usize = 2000;
 /// Bytes of a chunk of a streamed answer.
 const CHUNK_BYTES: usize = 4;
 /// A worst text that takes so many times the usual time per byte is not tried at a larger size.
-const HOPELESS_RATIO: f64 = 50.0;
+const HOPELESS_RATIO: f64 = 200.0;
 
 /// The reader of answers.
 const ANSWER: &str = "answer";
