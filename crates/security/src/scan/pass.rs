@@ -138,7 +138,7 @@ impl<'t, 'f> Pass<'t, 'f> {
             self.dotted_quad(base + quads.trailing_zeros() as usize);
             quads &= quads - 1;
         }
-        let mut groups = window.colon_groups() | window.dash_groups();
+        let mut groups = window.colon_groups() | window.dash_groups() | window.dot_groups();
         while groups != 0 {
             self.hex_groups(base + groups.trailing_zeros() as usize);
             groups &= groups - 1;

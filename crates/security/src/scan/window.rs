@@ -38,6 +38,8 @@ impl Window<'_> {
         let flags = begins & ahead(behind, next.letters | next.dashes, 1);
         let addresses = dashes & ahead(dashes, next.dashes, 3) & ahead(dashes, next.dashes, 6);
 
+        let addresses = addresses | dots & ahead(dots, next.dots, 5);
+
         current.words | current.ats | quads | groups | flags | addresses
     }
 
@@ -175,6 +177,17 @@ impl Window<'_> {
         let flags = starts & (letters | pairs);
         let by_4 = pairs & ahead(dashes, next, 2) & ahead(dashes, next, 3);
         (starts & by_4 & ahead(dashes, next, 4), flags & !by_4)
+    }
+
+    /// First dots of two that are five bytes apart, between hexadecimal digits: the same as Cisco's
+    /// machines write them.
+    #[inline]
+    pub(super) fn dot_groups(&self) -> u64 {
+        let Window { previous, current, next } = self;
+        let apart = current.dots & ahead(current.dots, next.dots, 5);
+        apart
+            & back(current.hexadecimal, previous.hexadecimal, 1)
+            & ahead(current.hexadecimal, next.hexadecimal, 1)
     }
 
     /// First dashes of five that are three bytes apart: network interfaces' addresses.

@@ -79,7 +79,8 @@ pub(super) fn triggers(text: &str, kinds: Kinds) -> Vec<(usize, Trigger)> {
         let pair = |i: usize| bytes.get(i) == Some(byte);
         let colons = *byte == b':' && bytes[at + 1..].iter().take(5).any(|b| *b == b':');
         let dashes = *byte == b'-' && pair(at + 3) && pair(at + 6);
-        if colons || dashes {
+        let dots = *byte == b'.' && pair(at + 5);
+        if colons || dashes || dots {
             triggers.push((at, Trigger::Colons));
         }
         let starts = at == 0 || !bytes[at - 1].is_ascii_lowercase() || byte.is_ascii_uppercase();

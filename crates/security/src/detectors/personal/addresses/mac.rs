@@ -1,4 +1,4 @@
-//! Addresses of network interfaces: `3c:22:fb:9a:10:4e`, `3C-22-FB-9A-10-4E`.
+//! Addresses of network interfaces: `3c:22:fb:9a:10:4e`, `3C-22-FB-9A-10-4E`, `3c22.fb9a.104e`.
 
 use crate::detectors::personal::context;
 
@@ -8,6 +8,9 @@ const LENGTH: usize = 17;
 /// The place of the address whose first or second separator is at `at`.
 pub(super) fn find(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     let separator = *bytes.get(at)?;
+    if separator == b'.' {
+        return in_threes(bytes, at);
+    }
     let start = at.checked_sub(2)?;
     let written = bytes.get(start..start + LENGTH)?;
     let fits = written.iter().enumerate().all(|(i, byte)| match i % 3 {
@@ -22,12 +25,50 @@ pub(super) fn find(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     (fits && alone && matches!(separator, b':' | b'-')).then_some((start, end))
 }
 
+/// Three groups of four digits, the first before the dot at `at`.
+fn in_threes(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+    let start = at.checked_sub(4)?;
+    let written = bytes.get(start..start + 14)?;
+    let fits = written.iter().enumerate().all(|(i, byte)| match i % 5 {
+        4 => *byte == b'.',
+        _ => byte.is_ascii_hexdigit(),
+    });
+    let end = start + 14;
+    let is_dot = |byte: u8| byte == b'.';
+    // Figures and versions have no letters; a full stop may end a sentence.
+    let letters = written.iter().any(u8::is_ascii_alphabetic);
+    let digits = written.iter().any(u8::is_ascii_digit);
+    let alone = context::starts_word(bytes, start)
+        && context::ends_word(bytes, end)
+        && !is_dot(context::byte_before(bytes, start))
+        && !(is_dot(context::byte(bytes, end))
+            && context::byte(bytes, end + 1).is_ascii_alphanumeric());
+    (fits && alone && letters && digits).then_some((start, end))
+}
+
+/// How many bytes the header of a frame has, in pairs with separators: two addresses and a type.
+const HEADER: usize = 14 * 3 - 1;
+
+/// The two addresses in a frame's header as the firewall of Linux logs it:
+/// `MAC=70:54:b4:87:f2:52:b8:27:eb:b9:d7:41:08:00`. Its first separator is at `at`.
+pub(super) fn in_header(bytes: &[u8], at: usize) -> Option<[(usize, usize); 2]> {
+    let start = at.checked_sub(2)?;
+    let written = bytes.get(start..start + HEADER)?;
+    let fits = written.iter().enumerate().all(|(i, byte)| match i % 3 {
+        2 => *byte == b':',
+        _ => byte.is_ascii_hexdigit(),
+    });
+    let named = bytes[..start].ends_with(b"MAC=") && context::ends_word(bytes, start + HEADER);
+    let second = start + LENGTH + 1;
+    (fits && named).then_some([(start, start + LENGTH), (second, second + LENGTH)])
+}
+
 /// Whether it is an interface's own address: no group's, no sample's, no series of numbers.
 pub(super) fn is_somebodys(bytes: &[u8], start: usize, end: usize) -> bool {
     let mut octets = [0; 6];
-    for (octet, pair) in octets.iter_mut().zip(bytes[start..end].chunks(3)) {
-        let digit = |byte: u8| (byte as char).to_digit(16).unwrap_or(0);
-        *octet = digit(pair[0]) * 16 + digit(pair[1]);
+    let digits = bytes[start..end].iter().filter_map(|byte| char::from(*byte).to_digit(16));
+    for (i, digit) in digits.enumerate().take(12) {
+        octets[i / 2] = octets[i / 2] * 16 + digit;
     }
     let same = octets.iter().all(|octet| *octet == octets[0]);
     let step = octets[1].wrapping_sub(octets[0]);

@@ -42,6 +42,14 @@ pub(crate) fn colons(text: &str, at: usize, kinds: Kinds, out: &mut Vec<Finding>
         }
         return end.max(at + 1);
     }
+    if let Some(addresses) = mac::in_header(bytes, at) {
+        for (start, end) in addresses {
+            if kinds.contains(Kind::Mac) && mac::is_somebodys(bytes, start, end) {
+                out.push(Finding { start, end, kind: Kind::Mac, rule: "mac" });
+            }
+        }
+        return addresses[1].1;
+    }
     if bytes.get(at) != Some(&b':') {
         return at + 1;
     }
@@ -174,6 +182,11 @@ mod tests {
         check("fd12:3456:789a::1", &[(Kind::PrivateIp, "fd12:3456:789a::1")]);
         check("ether 3c:22:fb:9a:10:4e txqueuelen", &[(Kind::Mac, "3c:22:fb:9a:10:4e")]);
         check("HWaddr 3C-22-FB-9A-10-4E", &[(Kind::Mac, "3C-22-FB-9A-10-4E")]);
+        check("  47    8c16.45c1.b235    DYNAMIC", &[(Kind::Mac, "8c16.45c1.b235")]);
+        check(
+            "IN=eth0 MAC=3c:22:fb:9a:10:4e:b8:27:eb:b9:d7:41:08:00 SRC=1",
+            &[(Kind::Mac, "3c:22:fb:9a:10:4e"), (Kind::Mac, "b8:27:eb:b9:d7:41")],
+        );
     }
 
     #[test]
@@ -190,6 +203,7 @@ mod tests {
             "12:30:45 10:11:12:13 2025-03-03T10:11:12 00:00:00:00:00:00 ff:ff:ff:ff:ff:ff",
             "00:11:22:33:44:55 aa:bb:cc:dd:ee:ff aa:aa:aa:aa:aa:aa",
             "SHA1 Fingerprint=3C:22:FB:9A:10:4E:3C:22:FB:9A:10:4E:3C:22:FB:9A:10:4E:11:22",
+            "1234.5678.9012 dead.beef.cafe self.face.data a.8c16.45c1.b235",
             "de:ad:be:ef dead:beef 0:0:0:0:0:0:0:1 :: a:b:c",
             "sha256:c7c11ee911a4ea8a a[1::2] x[::-1] f::<u8>()",
             "{\"a\":1,\"b\":2} 1:2:3:4 3:16:05",

@@ -60,6 +60,21 @@ pub(crate) const SG: Topics = 1 << 43;
 pub(crate) const CZ: Topics = 1 << 44;
 pub(crate) const RO: Topics = 1 << 45;
 pub(crate) const IL: Topics = 1 << 46;
+pub(crate) const AR: Topics = 1 << 47;
+pub(crate) const CL: Topics = 1 << 48;
+pub(crate) const RU: Topics = 1 << 49;
+pub(crate) const UA: Topics = 1 << 50;
+pub(crate) const BG: Topics = 1 << 51;
+pub(crate) const GR: Topics = 1 << 52;
+pub(crate) const HR: Topics = 1 << 53;
+/// Estonia, Lithuania and Latvia.
+pub(crate) const BALTIC: Topics = 1 << 54;
+pub(crate) const TH: Topics = 1 << 55;
+pub(crate) const ID: Topics = 1 << 56;
+pub(crate) const MY: Topics = 1 << 57;
+pub(crate) const PK: Topics = 1 << 58;
+pub(crate) const AE: Topics = 1 << 59;
+pub(crate) const TW: Topics = 1 << 60;
 
 /// The longest word that is looked up, in bytes.
 pub(super) const LONGEST_WORD: usize = 32;

@@ -5,6 +5,13 @@ use crate::detectors::personal::context::{byte, byte_before, ends_word, starts_w
 /// How far behind the word the date may start.
 const REACH: usize = 56;
 
+/// The place of the date that starts at `start`.
+pub(super) fn at(text: &str, start: usize) -> Option<(usize, usize)> {
+    let byte = *text.as_bytes().get(start)?;
+    let starts = byte.is_ascii_digit() || byte.is_ascii_alphabetic();
+    starts.then(|| read(text, start)).flatten().map(|end| (start, end))
+}
+
 /// The place of the date behind the word from `at` to `end`, or directly before it.
 pub(super) fn behind(text: &str, at: usize, end: usize) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
@@ -29,7 +36,9 @@ pub(super) fn behind(text: &str, at: usize, end: usize) -> Option<(usize, usize)
         }
         match byte {
             b'\n' => lines += 1,
-            b'{' | b'}' | b';' => return before(bytes, at),
+            b'{' | b'}' => return before(bytes, at),
+            // In a sentence it goes on about the same.
+            b';' if super::byte(bytes, i + 1) != b' ' => return before(bytes, at),
             _ => {}
         }
         if lines > 1 {

@@ -5,6 +5,7 @@
 //! right form, directly behind the word or behind words that lead to it (`number is`, `":`).
 
 mod dates;
+mod segment;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -29,6 +30,25 @@ pub(crate) const WORDS: &[&str] = &[
     "nacid",
     "nascita",
     "nascimento",
+    "née le",
+    "né le",
+    "nato il",
+    "nata il",
+    "naiss",
+    "nac.",
+    "född",
+    "født",
+    "fødsels",
+    "syntynyt",
+    "syntymä",
+    "narozen",
+    "született",
+    "születés",
+    "doğum",
+    "ngày sinh",
+    "tanggal lahir",
+    "lahir",
+    "b. ",
     "nascid",
     "geboortedatum",
     "urodzen",
@@ -41,6 +61,14 @@ pub(crate) const WORDS: &[&str] = &[
     "patente di guida",
     "carteira de motorista",
     "rijbewijs",
+    "prawo jazdy",
+    "körkort",
+    "ehliyet",
+    "carnet de conducir",
+    "permiso de conducir",
+    "carta de condu",
+    "cnh ",
+    "cnh:",
     "dl ",
     "dl:",
     "dl#",
@@ -50,7 +78,15 @@ pub(crate) const WORDS: &[&str] = &[
     "passaporto",
     "reisepass",
     "paspoort",
+    "paszport",
+    "pasaport",
+    "passaporte",
     "patient",
+    "paciente",
+    "paziente",
+    "pid|",
+    "kvnr",
+    "kv-nr",
     "mrn",
     "medical",
     "medicare",
@@ -64,6 +100,7 @@ pub(crate) const WORDS: &[&str] = &[
     "member",
     "mbi",
     "zip",
+    "pstcd",
     "postal",
     "postcode",
     "post code",
@@ -72,19 +109,26 @@ pub(crate) const WORDS: &[&str] = &[
     "codigo postal",
     "código postal",
     "code postal",
+    "kod pocztowy",
+    "codice postale",
+    "posta kodu",
 ];
 
 /// What a word announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Label {
     Birth,
-    /// `license`: only with `driver` before it.
+    /// `b. `: only with the date directly behind it.
+    ShortBirth,
+    /// `license`: only with `driver` before it, or as somebody's.
     Licence,
     /// A driving licence in a language that has one word for it.
     DrivingLicence,
     Passport,
     /// A word that is a medical number's name.
     Medical,
+    /// The segment of an HL7 message that tells of a patient.
+    Segment,
     /// A word that is so only with `id`, `number`, `policy` behind it.
     MedicalThing,
     Postal,
@@ -105,16 +149,21 @@ pub(crate) fn confirm(text: &str, at: usize, kinds: Kinds, out: &mut Vec<Finding
     // `postcode` has no word that is its start, so that the first is the right one.
     let Some(word) = WORDS.iter().find(here) else { return };
     let (label, kind) = label(word);
+    if label == Label::Segment {
+        return segment::confirm(bytes, at, kinds, out);
+    }
     if !kinds.contains(kind) {
         return;
     }
-    let end = at + word.trim_end_matches([' ', ':', '#']).len();
+    let end = at + word.trim_end_matches([' ', ':', '#', '.']).len();
     if word.len() <= 3 && !is_word(bytes, at, end, label) {
         return;
     }
     let found = match label {
         Label::Birth => dates::behind(text, at, end).map(|place| (place, "birth_date")),
-        Label::Licence if !driving(bytes, at) => None,
+        Label::ShortBirth => dates::at(text, at + word.len()).map(|place| (place, "birth_date")),
+        Label::Segment => None,
+        Label::Licence if !driving(bytes, at) && !is_somebodys(bytes, at) => None,
         Label::Licence | Label::DrivingLicence => {
             values::behind(bytes, end, Value::Licence).map(|place| (place, "driving_licence"))
         }
@@ -149,7 +198,17 @@ fn is_word(bytes: &[u8], at: usize, end: usize, label: Label) -> bool {
 fn label(word: &str) -> (Label, Kind) {
     match word {
         "licence" | "license" | "licencia" | "lizenz" => (Label::Licence, Kind::Licence),
-        "führerschein"
+        "b. " => (Label::ShortBirth, Kind::BirthDate),
+        "pid|" => (Label::Segment, Kind::MedicalId),
+        "prawo jazdy"
+        | "körkort"
+        | "ehliyet"
+        | "carnet de conducir"
+        | "permiso de conducir"
+        | "carta de condu"
+        | "cnh "
+        | "cnh:"
+        | "führerschein"
         | "permis de conduire"
         | "patente di guida"
         | "carteira de motorista"
@@ -157,18 +216,26 @@ fn label(word: &str) -> (Label, Kind) {
         | "dl "
         | "dl:"
         | "dl#" => (Label::DrivingLicence, Kind::Licence),
-        "passport" | "passeport" | "pasaporte" | "passaporto" | "reisepass" | "paspoort" => {
-            (Label::Passport, Kind::Licence)
-        }
-        "mrn" | "nhs" | "mbi" => (Label::Medical, Kind::MedicalId),
-        "patient" | "medical" | "medicare" | "medicaid" | "insurance" | "health"
-        | "beneficiary" | "versichert" | "krankenkasse" | "member" => {
+        "passport" | "passeport" | "pasaporte" | "passaporto" | "reisepass" | "paspoort"
+        | "paszport" | "pasaport" | "passaporte" => (Label::Passport, Kind::Licence),
+        "mrn" | "nhs" | "mbi" | "kvnr" | "kv-nr" => (Label::Medical, Kind::MedicalId),
+        "patient" | "paciente" | "paziente" | "medical" | "medicare" | "medicaid" | "insurance"
+        | "health" | "beneficiary" | "versichert" | "krankenkasse" | "member" => {
             (Label::MedicalThing, Kind::MedicalId)
         }
         "zip" | "postal" | "postcode" | "post code" | "plz" | "postleitzahl" | "codigo postal"
-        | "código postal" | "code postal" => (Label::Postal, Kind::PostalCode),
+        | "código postal" | "code postal" | "pstcd" | "kod pocztowy" | "codice postale"
+        | "posta kodu" => (Label::Postal, Kind::PostalCode),
         _ => (Label::Birth, Kind::BirthDate),
     }
+}
+
+/// Whether it is called somebody's: `his licence is L96350178`. A program's has no owner.
+fn is_somebodys(bytes: &[u8], at: usize) -> bool {
+    let before = &bytes[at.saturating_sub(6)..at];
+    [&b" his "[..], b" her ", b" my ", b"My ", b" your ", b" their "]
+        .iter()
+        .any(|word| before.ends_with(word))
 }
 
 /// Whether the licence at `at` is one to drive: `driver's license`, `driving_licence`,

@@ -30,12 +30,19 @@ fn dates_of_birth() {
         ("<dob>1963/05/10</dob>", "1963/05/10"),
         ("1963-05-10 (date of birth)", "1963-05-10"),
         ("my birthday is March 3, 1980", "March 3, 1980"),
+        ("Mme Durand, née le 04/04/1944 à Grenoble", "04/04/1944"),
+        ("the witness (b. 6 November 1942) said", "6 November 1942"),
+        ("Född 1963-05-10 i Umeå", "1963-05-10"),
+        ("your date of birth; we have (28 Jan 1969) on file", "28 Jan 1969"),
     ] {
         check(text, Some((Kind::BirthDate, value)));
     }
-    for text in
-        ["born2code since 2015", "dob = models.DateField(null=True)", "a born leader of 1963"]
-    {
+    for text in [
+        "b. 12 is next, b. in 1990",
+        "born2code since 2015",
+        "dob = models.DateField(null=True)",
+        "a born leader of 1963",
+    ] {
         check(text, None);
     }
 }
@@ -53,6 +60,7 @@ fn licences_and_passports() {
         ("Führerschein-Nr. B072RRE2I55", "B072RRE2I55"),
         ("Reisepassnummer C01X00T47", "C01X00T47"),
         ("DL# D1234568", "D1234568"),
+        ("a car hit mine, his licence is L96350178", "L96350178"),
     ] {
         check(text, Some((Kind::Licence, value)));
     }
@@ -82,6 +90,7 @@ fn numbers_of_the_health_system() {
         ("insurance policy number HX-8839201", "HX-8839201"),
         ("Versichertennummer: A123456780", "A123456780"),
         ("member id W123456789", "W123456789"),
+        ("Frau Weiß, KV-Nr. T206247229", "T206247229"),
     ] {
         check(text, Some((Kind::MedicalId, value)));
     }
@@ -94,6 +103,22 @@ fn numbers_of_the_health_system() {
     ] {
         check(text, None);
     }
+}
+
+#[test]
+fn segments_of_health_messages() {
+    let text = "MSH|^~\\&|A|B\rPID|1||4839201^^^HOSP^MR||DOE^JANE||19820511|F|||12 Main St^^Ulm||0731555123\r";
+    let kinds = Kinds::of(&Kind::ALL);
+    let found: Vec<_> = scan(text, kinds).iter().map(|f| (f.kind, &text[f.range()])).collect();
+    let expected = [
+        (Kind::MedicalId, "4839201"),
+        (Kind::Person, "DOE^JANE"),
+        (Kind::BirthDate, "19820511"),
+        (Kind::Address, "12 Main St^^Ulm"),
+        (Kind::Phone, "0731555123"),
+    ];
+    assert_eq!(found, expected);
+    check("rapid|1||4839201", None);
 }
 
 #[test]

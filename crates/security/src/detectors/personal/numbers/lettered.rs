@@ -158,7 +158,8 @@ fn plain_scheme(word: &[u8]) -> Option<(u64, bool)> {
         16 => italian(word).then_some((IT, true)),
         // India's tax number: five letters, four digits, a letter; the fourth letter is a class.
         10 if word[..5].iter().all(|b| upper(*b)) && digits(&word[5..9]) && upper(word[9]) => {
-            b"ABCFGHLJPT".contains(&word[3]).then_some((IN, false))
+            // A person's has a P there.
+            b"ABCFGHLJPT".contains(&word[3]).then_some((IN | IDENTITY, word[3] == b'P'))
         }
         _ => None,
     }

@@ -5,6 +5,7 @@
 //! it is strong (check digits, issuer ranges, `+49 …`); where it is weak, the words around must
 //! say what the number is. Dates, times, versions, identifiers and fractions are nothing.
 
+mod beside;
 mod calling_codes;
 mod card;
 mod checksums;
@@ -160,14 +161,9 @@ fn has_form(run: &Run<'_>, first: usize) -> bool {
         || is(&[3, 3, 4])
         || is(&[1, 3, 3, 4])
         || is(&[3, 3, 3, 4])
+        || is(&[1, 3, 3, 2, 2])
         || run.bytes[group.start] == b'0' && run.groups().len() > first + 1;
-    let is_identity = is(&[3, 2, 4])
-        || is(&[3, 3, 3, 2])
-        || is(&[3, 4, 4, 2])
-        || is(&[2, 2, 2, 3, 2])
-        || is(&[6, 7])
-        || is(&[1, 2, 2, 2, 3, 3, 2]);
-    is_card || is_phone || is_identity
+    is_card || is_phone || is(&[3, 2, 4]) || national::has_form(run, first)
 }
 
 /// Whether nothing around `run` says that it is somebody's number.
@@ -189,7 +185,8 @@ fn is_without_words(run: &Run<'_>, out: &[Finding]) -> bool {
     !(is_behind_phone(out, run.start)
         || context::before(run.bytes, run.start, REACH).has(telling)
         || context::after(run.bytes, run.end(), phone::BEHIND).has(telling)
-        || phone::is_extended(run.bytes, run.end()))
+        || phone::is_extended(run.bytes, run.end())
+        || beside::is_contact(run.bytes, run.start, run.end()))
 }
 
 /// Whether a phone number stands directly before `start`.

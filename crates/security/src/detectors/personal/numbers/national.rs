@@ -7,8 +7,8 @@
 use super::checksums::{luhn, mod_11_10, remainder, value, verhoeff, weighted};
 use super::run::{Digits, Run, Separator};
 use crate::detectors::personal::context::{
-    self, AT, AU, BE, BR, CA, CH, CN, CZ, Context, DE, DK, FR, IDENTITY, IL, IN, JP, KR, NL, NO,
-    OTHER, PL, PT, RO, SE, TR, Topics, ZA,
+    self, AE, AR, AT, AU, BALTIC, BE, BG, BR, CA, CH, CN, CZ, Context, DE, DK, FR, GR, HR, ID,
+    IDENTITY, IL, IN, JP, KR, MY, NL, NO, OTHER, PK, PL, PT, RO, RU, SE, TH, TR, Topics, UA, ZA,
 };
 
 /// One country's number.
@@ -45,6 +45,19 @@ const SCHEMES: &[Scheme] = &[
     Scheme { words: CZ, digits: 10, check: |d| remainder(d, 11) == 0 },
     Scheme { words: RO, digits: 13, check: romanian },
     Scheme { words: IL | IDENTITY, digits: 9, check: luhn },
+    Scheme { words: AR, digits: 11, check: argentine },
+    Scheme { words: RU, digits: 11, check: russian_insurance },
+    Scheme { words: RU, digits: 12, check: russian_tax },
+    Scheme { words: UA, digits: 10, check: ukrainian },
+    Scheme { words: BG, digits: 10, check: bulgarian },
+    Scheme { words: GR, digits: 11, check: |d| luhn(d) && day_month(&d[..4]) },
+    Scheme { words: HR, digits: 11, check: mod_11_10 },
+    Scheme { words: BALTIC, digits: 11, check: |d| month_day(&d[3..7], 0) },
+    Scheme { words: TH, digits: 13, check: thai },
+    Scheme { words: ID, digits: 16, check: |d| day_month(&d[6..10]) },
+    Scheme { words: MY, digits: 12, check: |d| month_day(&d[2..6], 0) },
+    Scheme { words: PK, digits: 13, check: |d| d[0] != b'0' },
+    Scheme { words: AE, digits: 15, check: |d| d.starts_with(b"784") && luhn(d) },
 ];
 
 /// The number of groups of the number that begins with group `first`.
@@ -89,20 +102,46 @@ fn free_after(run: &Run<'_>, last: usize) -> bool {
     ends && matches!(run.after(last), Separator::None | Separator::Space)
 }
 
-/// The number of groups of a number in a form that nothing else has.
-fn alone(run: &Run<'_>, first: usize) -> Option<usize> {
-    use Separator::{Dash, Dot, Space};
-    type Form = (&'static [usize], &'static [Separator], fn(&[u8]) -> bool);
-    const FORMS: [Form; 6] = [
+/// A form: the lengths of its groups, what stands between them, and its check digits.
+type Form = (&'static [usize], &'static [Separator], fn(&[u8]) -> bool);
+
+/// What nothing else has.
+const FORMS: [Form; 19] = {
+    use Separator::{Dash, Dot, Slash, Space};
+    [
         (&[18], &[], chinese),
         (&[3, 3, 3, 2], &[Dot, Dot, Dash], brazilian),
         (&[3, 4, 4, 2], &[Dot, Dot, Dot], swiss),
         (&[2, 2, 2, 3, 2], &[Dot, Dot, Dash, Dot], belgian),
         (&[6, 7], &[Dash], korean),
         (&[1, 2, 2, 2, 3, 3, 2], &[Space; 6], french),
-    ];
+        (&[2, 8, 1], &[Dash, Dash], argentine),
+        (&[3, 4, 7, 1], &[Dash, Dash, Dash], |d| d.starts_with(b"784") && luhn(d)),
+        (&[2, 3, 3, 3], &[Space, Space, Space], |d| d[0] != b'0' && mod_11_10(d)),
+        (&[4, 6], &[Space], austrian),
+        (&[6, 4], &[Dash], |d| luhn(d) && month_day(&d[2..6], 60)),
+        (&[3, 3, 3, 2], &[Dash, Dash, Space], russian_insurance),
+        (&[1, 4, 5, 2, 1], &[Dash; 4], thai),
+        (&[6, 5], &[Space], |d| norwegian(d) && day_month(&d[..4])),
+        (&[8, 4], &[Dash], |d| luhn(&d[2..]) && month_day(&d[4..8], 60)),
+        (&[6, 4], &[Slash], czech),
+        (&[2, 3, 3, 1], &[Dot, Dot, Dash], chilean),
+        (&[1, 3, 3, 1], &[Dot, Dot, Dash], chilean),
+        (&[4, 4, 4], &[Space, Space], |d| d[0] >= b'2' && verhoeff(d)),
+    ]
+};
+
+/// Whether the groups from `first` on have the lengths of such a form.
+pub(super) fn has_form(run: &Run<'_>, first: usize) -> bool {
     let length = run.groups()[first].len();
-    if !matches!(length, 1..=3 | 6 | 18) {
+    matches!(length, 1..=4 | 6 | 8 | 18)
+        && FORMS.iter().any(|(lengths, ..)| lengths[0] == length && run.shape(first, lengths))
+}
+
+/// The number of groups of a number in a form that nothing else has.
+fn alone(run: &Run<'_>, first: usize) -> Option<usize> {
+    let length = run.groups()[first].len();
+    if !matches!(length, 1..=4 | 6 | 8 | 18) {
         return None;
     }
     let (lengths, _, _) = FORMS.iter().find(|(lengths, separators, check)| {
@@ -132,7 +171,10 @@ fn named(run: &Run<'_>, first: usize, words: Context) -> Option<usize> {
         let digits = digits.as_bytes();
         let same = digits.iter().all(|digit| *digit == digits[0]);
         let mut schemes = SCHEMES.iter().filter(|scheme| scheme.digits == total);
-        if !same && schemes.any(|scheme| words.has(scheme.words) && (scheme.check)(digits)) {
+        // Somebody's identity number, and the check digits of one country are right.
+        let is_named =
+            |scheme: &Scheme| words.has(scheme.words) || words.is(IDENTITY) && !words.is(OTHER);
+        if !same && schemes.any(|scheme| is_named(scheme) && (scheme.check)(digits)) {
             return Some(groups);
         }
     }
@@ -142,20 +184,25 @@ fn named(run: &Run<'_>, first: usize, words: Context) -> Option<usize> {
 /// A number of no known scheme, directly behind words such as `national identity number`.
 fn generic(run: &Run<'_>, first: usize, words: Context) -> Option<usize> {
     let group = run.groups()[first];
-    let whole = (7..=14).contains(&group.len()) && free_after(run, first);
-    let text = run.text(first);
+    let separator = run.after(first);
+    let same = |next: &&super::run::Group| next.before == separator && separator != Separator::None;
+    let groups = 1 + run.groups()[first + 1..].iter().take_while(same).take(5).count();
+    let digits = Digits::of(run, first, first + groups)?;
+    let whole = (7..=14).contains(&digits.as_bytes().len()) && free_after(run, first + groups - 1);
+    let text = digits.as_bytes();
     let series = text.windows(2).all(|pair| pair[0] == pair[1] || pair[0] + 1 == pair[1]);
     if !whole || series {
         return None;
     }
     // A program's constants are bare numbers, too, and their names have words such as `pps`.
-    let quoted = matches!(context::byte(run.bytes, group.end), b'"' | b'\'');
+    let end = run.groups()[first + groups - 1].end;
+    let quoted = matches!(context::byte(run.bytes, end), b'"' | b'\'');
     let label = context::byte_before(run.bytes, group.start.saturating_sub(1)) == b':';
     if !quoted && context::in_code(run.bytes, group.start) && !label {
         return None;
     }
     let country = words.nearest >> 16 != 0 && words.nearest & OTHER == 0;
-    (country || words.is(IDENTITY) && !words.is(OTHER)).then_some(1)
+    (country || words.is(IDENTITY) && !words.is(OTHER)).then_some(groups)
 }
 
 /// Whether `digits` are a month and a day; some countries add `shift` to the day.
@@ -180,6 +227,52 @@ fn belgian(d: &[u8]) -> bool {
     let (number, check) = (remainder(&d[..9], 97), remainder(&d[9..], 100));
     let newer = (remainder(b"2000000000", 97) + number) % 97;
     (97 - number == check || 97 - newer == check) && remainder(&d[2..4], 100) <= 52
+}
+
+fn chilean(d: &[u8]) -> bool {
+    let weights = [2, 3, 4, 5, 6, 7, 2, 3];
+    let (check, number) = (value(d[d.len() - 1]), &d[..d.len() - 1]);
+    let sum: u32 = number.iter().rev().zip(weights).map(|(d, weight)| value(*d) * weight).sum();
+    check == (11 - sum % 11) % 11
+}
+
+/// A year, a month to which 50 is added for women, and a day.
+fn czech(d: &[u8]) -> bool {
+    let month = remainder(&d[2..4], 100) % 50;
+    (1..=12).contains(&month)
+        && (1..=31).contains(&remainder(&d[4..6], 100))
+        && remainder(d, 11) == 0
+}
+
+fn argentine(d: &[u8]) -> bool {
+    let kind = matches!(&d[..2], b"20" | b"23" | b"24" | b"27" | b"30" | b"33" | b"34");
+    let rest = weighted(d, &[5, 4, 3, 2, 7, 6, 5, 4, 3, 2]) % 11;
+    kind && value(d[10]) == (11 - rest) % 11
+}
+
+fn russian_insurance(d: &[u8]) -> bool {
+    let sum = weighted(&d[..9], &[9, 8, 7, 6, 5, 4, 3, 2, 1]) % 101 % 100;
+    sum == remainder(&d[9..], 100)
+}
+
+fn russian_tax(d: &[u8]) -> bool {
+    let first = weighted(d, &[7, 2, 4, 10, 3, 5, 9, 4, 6, 8]) % 11 % 10;
+    let second = weighted(d, &[3, 7, 2, 4, 10, 3, 5, 9, 4, 6, 8]) % 11 % 10;
+    first == value(d[10]) && second == value(d[11])
+}
+
+fn ukrainian(d: &[u8]) -> bool {
+    // The fifth weight counts down: -1 modulo 11.
+    weighted(d, &[10, 5, 7, 9, 4, 6, 10, 5, 7]) % 11 % 10 == value(d[9])
+}
+
+fn bulgarian(d: &[u8]) -> bool {
+    weighted(d, &[2, 4, 8, 5, 10, 9, 7, 3, 6]) % 11 % 10 == value(d[9])
+}
+
+fn thai(d: &[u8]) -> bool {
+    let sum = weighted(d, &[13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
+    (11 - sum % 11) % 10 == value(d[12])
 }
 
 fn french(d: &[u8]) -> bool {

@@ -4,9 +4,12 @@
 //! likely ones need a hint (a word, quotes around the value, another phone before it); possible
 //! ones need a word that speaks of phones.
 
+use super::beside;
 use super::calling_codes::plan;
 use super::run::{Digits, Run, Separator};
-use crate::detectors::personal::context::{self, Context, NUMBER, OTHER, PHONE, REACH, STREET};
+use crate::detectors::personal::context::{
+    self, Context, NUMBER, OTHER, PHONE, REACH, STREET, VERSION,
+};
 
 /// How far behind a number a word may stand that says what it is.
 pub(super) const BEHIND: usize = 14;
@@ -55,14 +58,23 @@ pub(super) fn find(
         return None;
     }
     let street = || after.has(STREET);
-    let hinted = behind_another || after.is(PHONE | REACH) || words().is(PHONE | REACH);
+    let named = behind_another || after.is(PHONE | REACH) || words().is(PHONE | REACH);
+    let hinted = named || grade >= Grade::Possible && beside::is_contact(run.bytes, start, end);
     let found = match grade {
+        // Also what people make up when they write of a phone.
+        _ if is_fiction(digits.as_bytes()) && !named && !words().has(NUMBER) => false,
         Grade::Sure => true,
         Grade::Likely => {
-            let likely = hinted || extended || words().has(NUMBER) || quoted(run.bytes, start, end);
-            likely && !other(words, after)
+            let likely = hinted
+                || extended
+                || words().has(NUMBER)
+                || quoted(run.bytes, start, end)
+                || is_dialled(digits.as_bytes()) && !context::in_code(run.bytes, start);
+            likely && (named || !other(words, after, digits.as_bytes()))
         }
-        Grade::Possible => hinted && !street(),
+        Grade::Possible => {
+            (named || hinted && !other(words, after, digits.as_bytes())) && !street()
+        }
         Grade::Bare => {
             // `ring` and `extension` are also words of programs, whose constants are bare numbers.
             let long = digits.as_bytes().len();
@@ -77,9 +89,17 @@ pub(super) fn find(
     found.then_some((start, end))
 }
 
-/// Whether the nearest word says that the number is something else.
-fn other(words: &mut dyn FnMut() -> Context, after: Context) -> bool {
-    words().is(OTHER) && !words().is(PHONE | REACH) && !after.is(PHONE | REACH)
+/// Whether the nearest word says that the number is something else. Versions do not begin with a 0
+/// and more digits.
+fn other(words: &mut dyn FnMut() -> Context, after: Context, digits: &[u8]) -> bool {
+    let is_version = words().is(VERSION) && !digits.starts_with(b"0");
+    let is_other = words().is(OTHER) && !words().is(VERSION) || is_version;
+    is_other && !words().is(PHONE | REACH) && !after.is(PHONE | REACH)
+}
+
+/// Whether the number has the 0 that is dialled first and the length of most countries' numbers.
+fn is_dialled(digits: &[u8]) -> bool {
+    (9..=11).contains(&digits.len()) && digits[0] == b'0' && digits[1] != b'0'
 }
 
 /// Whether a phone number may start with group `first`.
@@ -194,9 +214,16 @@ fn graded(run: &Run<'_>, first: usize) -> Option<(usize, Grade)> {
     if let Some(groups) = north_american(run, first) {
         return Some(groups);
     }
+    if let Some(found) = russian(run, first) {
+        return Some(found);
+    }
     let group = &run.groups()[first];
     if group.bracketed {
         return bracketed(run, first);
+    }
+    // `0 (232) 886 33 73`
+    if run.text(first) == b"0" && run.groups().get(first + 1).is_some_and(|next| next.bracketed) {
+        return bracketed(run, first + 1).map(|(groups, _)| (groups + 1, Grade::Likely));
     }
     if let Some(found) = trunk(run, first) {
         return Some(found);
@@ -287,6 +314,16 @@ fn north_american(run: &Run<'_>, first: usize) -> Option<(usize, Grade)> {
     Some((prefix + 3, grade))
 }
 
+/// `8 843 336-98-73`, `8 (843) 336-98-73`, in Russia and Kazakhstan.
+fn russian(run: &Run<'_>, first: usize) -> Option<(usize, Grade)> {
+    let groups = run.groups();
+    let fits = matches!(run.text(first), b"8" | b"7")
+        && run.shape(first, &[1, 3, 3, 2, 2])
+        && groups[first + 3].before == Separator::Dash
+        && groups[first + 4].before == Separator::Dash;
+    fits.then_some((5, Grade::Sure))
+}
+
 /// Whether the number is one of those kept for fiction: 555-0100 to 555-0199.
 fn is_reserved(run: &Run<'_>, area: usize) -> bool {
     run.text(area + 1) == b"555" && run.text(area + 2).starts_with(b"01")
@@ -314,6 +351,13 @@ fn bracketed(run: &Run<'_>, first: usize) -> Option<(usize, Grade)> {
     }
     let groups = found?;
     let code = run.groups()[first].len();
+    // `(0117) 965 9988`, `(41) 99619-4970`: nothing else is written like that in a sentence.
+    let apart = run.groups()[first + 1].start - run.groups()[first].end > 1;
+    let british = run.text(first)[0] == b'0' && (3..=5).contains(&code) && groups > 2;
+    let brazilian = run.shape(first, &[2, 5, 4]) || run.shape(first, &[2, 4, 4]);
+    if apart && (british || brazilian) && !context::in_code(run.bytes, run.start_of(first)) {
+        return Some((groups, Grade::Sure));
+    }
     let grade = if code >= 2 && (groups > 2 || run.text(first)[0] == b'0') {
         Grade::Likely
     } else {
@@ -401,7 +445,8 @@ fn plain_groups(run: &Run<'_>, first: usize, most: usize) -> Option<usize> {
             i < 2 || kind == all[i - 1].before || all[i - 1].before == all[1].before && i == 2;
         if !uniform
             || matches!(kind, Separator::Open | Separator::Close)
-            || total + group.len() > 13
+            || total + group.len()
+                > if all[0].len() > 2 && run.text(first).starts_with(b"00") { 15 } else { 13 }
         {
             break;
         }
@@ -416,6 +461,13 @@ fn plain_groups(run: &Run<'_>, first: usize, most: usize) -> Option<usize> {
         count += 1;
     }
     Some(count)
+}
+
+/// Numbers of North America that are kept for fiction, with or without their area: 555-0100 to
+/// 555-0199.
+fn is_fiction(digits: &[u8]) -> bool {
+    let national = digits.strip_prefix(b"1").filter(|rest| rest.len() == 10).unwrap_or(digits);
+    matches!(national.len(), 7 | 10) && national[national.len() - 7..].starts_with(b"55501")
 }
 
 /// Numbers that only show the form: one digit over and over, or digits in their order.

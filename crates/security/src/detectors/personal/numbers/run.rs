@@ -70,7 +70,11 @@ impl<'a> Run<'a> {
         let groups = [none; MOST_GROUPS];
         let mut run = Self { bytes, groups, len: 0, lengths: 0, start: at, plus: false };
         run.read_prefix(at);
-        let mut open = run.start < at && bytes[run.start..at].contains(&b'(');
+        // Of `(+358 (0)9 212 235)` the first bracket is the sentence's.
+        let mut next = bytes[at..].iter().take(24).filter(|byte| matches!(byte, b'(' | b')'));
+        let mut open = run.start < at
+            && bytes[run.start..at].contains(&b'(')
+            && next.next().is_none_or(|byte| *byte == b')');
         let mut start = at;
         let mut before = Separator::None;
         loop {
@@ -157,7 +161,9 @@ impl<'a> Run<'a> {
     /// Where a number that begins with group `first` starts: a bracket or `+` belongs to it.
     pub(super) fn start_of(&self, first: usize) -> usize {
         if first == 0 {
-            return self.start;
+            // Of `(0487 533 856)` the brackets are the sentence's.
+            let is_foreign = self.bytes[self.start] == b'(' && !self.groups[0].bracketed;
+            return self.start + usize::from(is_foreign);
         }
         let group = self.groups[first];
         if group.before == Separator::Open { group.start - 1 } else { group.start }

@@ -80,6 +80,16 @@ fn phones_in_many_notations() {
             "contact_phone: '⟦030-901 821⟧'",
             "the front desk: ⟦555-0142⟧",
             "Give us a call: ⟦(312) 555-0175⟧",
+            "Panagiotis Karras ⟦2810 782 115⟧, Svetlana Kuzmina ⟦8 843 336-98-73⟧",
+            "Gülşen Öztürk ⟦0 (232) 886 33 73⟧",
+            "p: ⟦051-563-4577⟧ | f: ⟦8756 6610⟧ | e: l.santis@brasserie.org",
+            "i could come saturday. tariq ⟦(0117) 965 9988⟧",
+            "i could come saturday ⟦(41) 99619-4970⟧ wanderley",
+            "Liège, Belgium | ⟦04 778 29 96⟧ | annelies@sky-net.be",
+            "mijn buurman belde vanaf ⟦06-91319488⟧",
+            "informed by phone (⟦+358 (0)9 212 2351⟧).",
+            "oncall: \"⟦0044 161 414 9985⟧\"",
+            "Driver Kylie (⟦0487 533 856⟧) will deliver",
         ],
     );
 }
@@ -124,6 +134,9 @@ fn other_numbers_are_no_phones() {
             "a+4930901820 b-5551234567 c*2125551234",
             "$5551234567 €1234 5678 £020 7946 0958",
             "call_id: 2813882583, caller_id = 28138825",
+            "Article number 0757 386 761 is out of stock",
+            "placeholder=\"(555) 555-0153\"",
+            "foo(0117) 965 9988, f(x, 0117 965 9988)",
         ],
     );
 }
@@ -202,6 +215,13 @@ fn national_identities() {
             "RRN ⟦900101-1234568⟧",
             "national identity number: ⟦8001015009087⟧",
             "build 240101-1530, 20240101-1234",
+            "my NI number is ⟦CR302105D⟧, how do i check it?",
+            "CUIL ⟦20-25249920-3⟧ tel",
+            "RUT ⟦12.345.678-5⟧ y ⟦955221/8379⟧",
+            "cédula ⟦1.024.587.903⟧ de Bogotá",
+            "01.02.2025/0815 and 2.0.0-1, 1.234.567-8",
+            "Identification number: ⟦955221/8379⟧.",
+            "AHV-/SV-Nummer ⟦19 885 073 648⟧, zuletzt",
         ],
     );
 }

@@ -1,0 +1,61 @@
+//! What beside a number says that it is somebody's: an e-mail address, a name, a label of one letter.
+
+use crate::detectors::personal::context;
+
+/// How far an e-mail address may be on either side.
+const NEAR: usize = 64;
+
+/// Whether the number from `start` to `end` stands where people write how they are reached.
+pub(super) fn is_contact(bytes: &[u8], start: usize, end: usize) -> bool {
+    is_labelled(bytes, start) || is_behind_name(bytes, start) || is_beside_mail(bytes, start, end)
+}
+
+/// `p: 051-563-4577 | f: …`, as under letters.
+fn is_labelled(bytes: &[u8], start: usize) -> bool {
+    let before = &bytes[start.saturating_sub(4)..start];
+    let label = before.strip_suffix(b" ").unwrap_or(before);
+    let [rest @ .., letter, b':' | b'.'] = label else { return false };
+    let letter = letter.to_ascii_lowercase();
+    let is_first = rest.last().is_none_or(|byte| matches!(byte, b'\n' | b' ' | b'|' | b',' | b'/'));
+    is_first && matches!(letter, b'p' | b't' | b'm' | b'f' | b'c' | b'h' | b'w' | b'o')
+}
+
+/// `Jianguo Xu 0571-8548 5069`: two words with capitals directly before.
+fn is_behind_name(bytes: &[u8], start: usize) -> bool {
+    let floor = start.saturating_sub(48);
+    let mut at = start;
+    let mut words = 0;
+    while words < 2 {
+        let blank = bytes[floor..at].iter().rev().take_while(|b| matches!(b, b' ' | b',' | b':'));
+        let blank = blank.count();
+        let letters = bytes[floor..at - blank].iter().rev();
+        let letters = letters.take_while(|b| b.is_ascii_alphabetic() || **b >= 0x80 || **b == b'-');
+        let letters = letters.count();
+        if blank == 0 || blank > 2 || letters < 2 {
+            return false;
+        }
+        at -= blank + letters;
+        let capital = bytes[at].is_ascii_uppercase() || bytes[at] >= 0x80;
+        let small = bytes[at + 1..at + letters].iter().all(|b| !b.is_ascii_uppercase());
+        // Words of one case are headings.
+        if !capital || !small {
+            return false;
+        }
+        words += 1;
+    }
+    !context::byte_before(bytes, at).is_ascii_alphanumeric()
+}
+
+/// Whether an e-mail address stands on the same line, near.
+fn is_beside_mail(bytes: &[u8], start: usize, end: usize) -> bool {
+    let before = &bytes[start.saturating_sub(NEAR)..start];
+    let after = &bytes[end..bytes.len().min(end + NEAR)];
+    let is_address = |line: &[u8], at: usize| {
+        let word = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+        word(at.checked_sub(1).and_then(|i| line.get(i))) && word(line.get(at + 1))
+    };
+    let line_before = memchr::memrchr(b'\n', before).map_or(before, |at| &before[at + 1..]);
+    let line_after = memchr::memchr(b'\n', after).map_or(after, |at| &after[..at]);
+    let has = |line: &[u8]| memchr::memchr_iter(b'@', line).any(|at| is_address(line, at));
+    has(line_before) || has(line_after)
+}
