@@ -6,6 +6,7 @@
 use super::grammar::{self, Bare, Join, Value};
 use super::judge::{self, Place, Verdict};
 use super::keys;
+use super::lists;
 use super::names::{self, Promise, Words};
 use super::vendors;
 use crate::finding::Finding;
@@ -53,15 +54,20 @@ pub(super) fn may_have_value(bytes: &[u8], end: usize) -> bool {
         b'(' => matches!(byte(1), b'"' | b'\'' | b'`' | b'\\' | b'\n' | b' ') || byte(1) == b'(',
         b',' => byte(1) == b' ' && matches!(byte(2), b'"' | b'\'' | b'\\'),
         b'*' => byte(1) == b'*' && byte(2) == b':',
-        b'<' => bytes[end..].starts_with(b"</key>"),
-        b'>' => !matches!(byte(1), b'\n' | b' ' | b'(' | b'<' | b')' | b',' | b'{' | b';'),
+        b'<' => matches!(byte(1), b'/' | b'-'),
+        b')' => byte(1) == b' ' && matches!(byte(2), b'!' | b'=' | b'|' | b'?' | b'o'),
+        b'>' if matches!(byte(1), b'\n' | b'<') => bytes[end + 1..bytes.len().min(end + 64)]
+            .trim_ascii_start()
+            .get(..2)
+            .is_some_and(|b| matches!(b, b"<v" | b"<V" | b"<s" | b"<!")),
+        b'>' => !matches!(byte(1), b' ' | b'(' | b')' | b',' | b'{' | b';'),
         b']' => byte(1) == b' ' || byte(1) == b'=',
         b' ' | b'\t' => {
             !matches!(byte(1), b'{' | b'}' | b'/' | b')' | b'&' | b'+' | b'*' | b',' | b';' | 0)
         }
         b'-' => byte(1) == b'>',
         // `- name: DB_PASSWORD`, and `value: …` on the next line.
-        b'\n' => bytes[end..].trim_ascii_start().starts_with(b"value"),
+        b'\n' => bytes[end..bytes.len().min(end + 64)].trim_ascii_start().starts_with(b"value"),
         _ => false,
     }
 }
@@ -87,7 +93,13 @@ pub(super) fn confirm(
         return cost + 160;
     }
     let Some(value) = grammar::value_of_name(bytes, end, bare) else {
-        return cost;
+        if !bytes[end..].starts_with(b":\n") {
+            return cost;
+        }
+        let words = Words::of(name);
+        let Some(promise) = names::promise(&words, None) else { return cost + 32 };
+        let place = Place { text, start, words: &words, name };
+        return cost + lists::in_block(&place, promise, end, out);
     };
     let length = value.end - value.start;
     if !(4..=judge::LONGEST + LONGEST_SCHEME).contains(&length) {
@@ -95,7 +107,9 @@ pub(super) fn confirm(
     }
     let cost = cost + length;
     let words = Words::of(name);
-    let outer = word_before(text, start);
+    // `user=sync password=…`: what stands before an assignment without blanks says nothing of it.
+    let is_apart = value.join == Join::Tight && words.has_password();
+    let outer = if is_apart { None } else { word_before(text, start) };
     let Some(mut promise) = names::promise(&words, outer) else {
         return cost + 32;
     };
@@ -106,13 +120,27 @@ pub(super) fn confirm(
         promise = Promise::Secret;
     }
     let place = Place { text, start, words: &words, name };
-    match push_if(&place, promise, value, out) {
+    let known = out.len();
+    let verdict = push_if(&place, promise, value, out);
+    let mut cost = cost;
+    // A list whose first value is none is one of rules or words.
+    if verdict == Verdict::Secret {
+        cost += lists::in_brackets(&place, promise, (end, value), out);
+        cost += lists::behind(&place, promise, value, out);
+    }
+    match verdict {
+        Verdict::Secret if known + 1 == out.len() => cost.min(320) + 160,
         Verdict::Secret | Verdict::Shapeless => cost + 160,
         Verdict::Denied => cost + 2 * length + 280,
     }
 }
 
-fn push_if(place: &Place<'_>, promise: Promise, value: Value, out: &mut Vec<Finding>) -> Verdict {
+pub(super) fn push_if(
+    place: &Place<'_>,
+    promise: Promise,
+    value: Value,
+    out: &mut Vec<Finding>,
+) -> Verdict {
     let Some(mut value) = without_scheme(place.text, value) else { return Verdict::Shapeless };
     // `"\"…\""`: quotes inside quotes.
     if value.quote.is_some()
@@ -154,9 +182,12 @@ fn word_before(text: &str, start: usize) -> Option<&str> {
 fn second_argument(bytes: &[u8], name: &str, end: usize) -> Option<(usize, usize)> {
     let tail = &name.as_bytes()[name.len().saturating_sub(12)..];
     let is_pair =
-        [&b"auth"[..], b"credential", b"credentials", b"creds", b"login"].iter().any(|word| {
-            tail.len() >= word.len() && tail[tail.len() - word.len()..].eq_ignore_ascii_case(word)
-        });
+        [&b"auth"[..], b"credential", b"credentials", b"creds", b"login", b"pw_set", b"ntication"]
+            .iter()
+            .any(|word| {
+                tail.len() >= word.len()
+                    && tail[tail.len() - word.len()..].eq_ignore_ascii_case(word)
+            });
     if !is_pair {
         return None;
     }
@@ -199,9 +230,11 @@ fn without_scheme(text: &str, mut value: Value) -> Option<Value> {
         "klaviyo-api-key",
     ];
     let bytes = text.as_bytes();
-    // Spring names the encoding before the password.
-    if bytes[value.start..].starts_with(b"{noop}") {
-        value.start = value.end.min(value.start + 6);
+    // Spring names the encoding before the password, OpenSSL where it comes from.
+    for before in [&b"{noop}"[..], b"pass:"] {
+        if bytes[value.start..].starts_with(before) {
+            value.start = value.end.min(value.start + before.len());
+        }
     }
     let stretch = &bytes[value.start..value.end.min(value.start + 16)];
     let word = stretch.iter().take_while(|b| b.is_ascii_alphabetic() || **b == b'-').count();
@@ -237,43 +270,13 @@ pub(super) fn confirm_foreign(
 /// `IDENTIFIED BY 'password'`: what stands at `at`.
 pub(super) fn identified_by(text: &str, at: usize, out: &mut Vec<Finding>) -> usize {
     let bytes = text.as_bytes();
-    let Some((start, end, _)) = grammar::quoted(bytes, at) else { return at };
+    let (start, end, quote) = match grammar::quoted(bytes, at) {
+        Some((start, end, _)) => (start, end, Some(b'\'')),
+        None => (at, Bare::default().end(bytes, at, Join::Space), None),
+    };
     let words = Words::of("PASSWORD");
     let place = Place { text, start: at, words: &words, name: "IDENTIFIED" };
-    let value = Value { start, end, join: Join::Space, quote: Some(b'\''), quoted_name: false };
+    let value = Value { start, end, join: Join::Space, quote, quoted_name: false };
     push_if(&place, Promise::Password, value, out);
     end
-}
-
-/// The password in a call that takes it by its place: `login("user", "password")`. `end` is behind
-/// the opening parenthesis, `place` counts the arguments from 0. Returns up to where it has looked.
-pub(super) fn nth_argument(text: &str, end: usize, nth: usize, out: &mut Vec<Finding>) -> usize {
-    let bytes = text.as_bytes();
-    let limit = bytes.len().min(end + 240);
-    let mut at = end;
-    for argument in 0..=nth {
-        while at < limit && matches!(bytes[at], b' ' | b'\n' | b'\t' | b'\r') {
-            at += 1;
-        }
-        let quoted = grammar::quoted(bytes, at).filter(|(_, end, _)| *end < limit);
-        if argument == nth {
-            let Some((start, end, behind)) = quoted else { return at };
-            let words = Words::of("password");
-            let place = Place { text, start, words: &words, name: "password" };
-            let quote = Some(b'"');
-            let value = Value { start, end, join: Join::Call, quote, quoted_name: false };
-            push_if(&place, Promise::Password, value, out);
-            return behind;
-        }
-        let ends = |b: &u8| matches!(b, b',' | b')' | b'(' | b'\n');
-        at = quoted.map_or_else(
-            || at + bytes[at..limit.max(at)].iter().take_while(|b| !ends(b)).count(),
-            |(_, _, behind)| behind,
-        );
-        if bytes.get(at) != Some(&b',') {
-            return at;
-        }
-        at += 1;
-    }
-    at
 }

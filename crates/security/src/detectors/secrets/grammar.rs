@@ -3,7 +3,7 @@
 //!
 //! Text is often itself inside a string, so `\"` is a quote and `\n` the end of a line.
 
-use super::judge;
+use super::{directives, joins, judge};
 
 /// How far behind a name its value may begin.
 const GAP: usize = 128;
@@ -29,8 +29,12 @@ pub(super) enum Join {
     Element,
     /// `--name value`, `requirepass value`.
     Space,
+    /// `name 7 value`, `name ascii-text "value"`.
+    Directive,
     /// "the name is value".
     Prose,
+    /// A cell below the name.
+    Cell,
 }
 
 /// A value with the place where it stands.
@@ -68,14 +72,14 @@ pub(super) fn value_of_foreign_name(bytes: &[u8], end: usize) -> Option<Value> {
 
 /// A place in the text.
 #[derive(Clone, Copy)]
-struct Reader<'a> {
-    bytes: &'a [u8],
-    at: usize,
-    limit: usize,
+pub(super) struct Reader<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) at: usize,
+    pub(super) limit: usize,
 }
 
 impl Reader<'_> {
-    fn peek(&self) -> u8 {
+    pub(super) fn peek(&self) -> u8 {
         self.ahead(0)
     }
 
@@ -83,8 +87,12 @@ impl Reader<'_> {
         if self.at + n >= self.limit { 0 } else { self.bytes[self.at + n] }
     }
 
+    pub(super) fn rest(&self) -> &[u8] {
+        self.bytes.get(self.at..self.limit).unwrap_or_default()
+    }
+
     #[inline]
-    fn skip(&mut self, text: &[u8]) -> bool {
+    pub(super) fn skip(&mut self, text: &[u8]) -> bool {
         // Most texts fail at their first byte; comparing all of one is a call.
         let is_next = self.bytes.get(self.at) == text.first()
             && self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(text));
@@ -95,7 +103,7 @@ impl Reader<'_> {
     }
 
     /// Spaces and tabs, also as `\t`.
-    fn skip_blanks(&mut self) -> bool {
+    pub(super) fn skip_blanks(&mut self) -> bool {
         let start = self.at;
         while matches!(self.peek(), b' ' | b'\t') || self.peek() == b'\\' && self.ahead(1) == b't' {
             self.at += 1 + usize::from(self.peek() == b'\\');
@@ -104,7 +112,7 @@ impl Reader<'_> {
     }
 
     /// Blanks and line breaks, also as `\n`.
-    fn skip_space(&mut self) {
+    pub(super) fn skip_space(&mut self) {
         loop {
             match (self.peek(), self.ahead(1)) {
                 (b' ' | b'\t' | b'\n' | b'\r', _) => self.at += 1,
@@ -114,8 +122,20 @@ impl Reader<'_> {
         }
     }
 
+    /// So many bytes further.
+    fn behind(&self, n: usize) -> Self {
+        Self { at: self.at + n, ..*self }
+    }
+
+    /// Whether a string begins here, or what is made of one.
+    pub(super) fn is_at_string(&self) -> bool {
+        let mut ahead = *self;
+        skip_wrapping(&mut ahead);
+        ahead.quote().is_some()
+    }
+
     /// A quote, also as `\"`: which one, and how many backslashes stand before it.
-    fn quote(&mut self) -> Option<(u8, usize)> {
+    pub(super) fn quote(&mut self) -> Option<(u8, usize)> {
         let slashes = (0..8).take_while(|n| self.ahead(*n) == b'\\').count();
         let quote = self.ahead(slashes);
         if !matches!(quote, b'"' | b'\'' | b'`') {
@@ -153,6 +173,16 @@ fn join(reader: &mut Reader<'_>, quoted: bool, blank: bool) -> Option<Join> {
             reader.skip_blanks();
             Some(Join::Spaced)
         }
+        (b'<', b'-') => {
+            reader.at += 2;
+            reader.skip_blanks();
+            Some(Join::Spaced)
+        }
+        // `${PASSWORD:-…}`
+        (b':', b'-') if !quoted && !blank => {
+            reader.at += 2;
+            Some(Join::Tight)
+        }
         (b'?' | b'+' | b'|', b'=') => {
             reader.at += 2;
             let spaced = reader.skip_blanks();
@@ -168,6 +198,9 @@ fn join(reader: &mut Reader<'_>, quoted: bool, blank: bool) -> Option<Join> {
         (b':', _) => {
             reader.at += 1;
             reader.skip(b"**");
+            if reader.peek() == b'<' && !quoted {
+                return joins::behind_markup(reader).map(|_| Join::Colon);
+            }
             let spaced = reader.skip_blanks();
             if !quoted && skip_type(reader) {
                 return Some(Join::Spaced);
@@ -191,14 +224,17 @@ fn join(reader: &mut Reader<'_>, quoted: bool, blank: bool) -> Option<Join> {
             reader.skip_space();
             Some(Join::Call)
         }
-        // `<key>token</key><string>…</string>` of property lists.
-        (b'<', b'/') if !quoted && reader.skip(b"</key>") => {
-            reader.skip_space();
-            reader.skip(b"<string>").then_some(Join::Element)
-        }
+        (b'<', b'/') if !quoted => joins::behind_markup(reader),
         (b'>', _) if !blank => {
             reader.at += 1;
+            joins::nested_value(reader);
             Some(Join::Element)
+        }
+        (b')' | b']', _) if joins::behind_look_up(reader) => Some(Join::Spaced),
+        (b')', _) if !quoted && joins::alternative(&mut reader.behind(1)) => {
+            reader.at += 1;
+            joins::alternative(reader);
+            Some(Join::Spaced)
         }
         (b'[', b']') if !quoted => {
             // `char password[] = "…"`
@@ -209,8 +245,14 @@ fn join(reader: &mut Reader<'_>, quoted: bool, blank: bool) -> Option<Join> {
                 Join::Spaced
             })
         }
-        _ if quoted && attribute(reader) => Some(Join::Argument),
-        (b'\n' | b'\r' | b'\\', _) if !quoted && attribute(reader) => Some(Join::Colon),
+        (b'|' | b'.', b' ') if quoted && blank => {
+            reader.at += 2;
+            reader.skip_blanks();
+            Some(Join::Spaced)
+        }
+        (b'\r' | b'\n' | b'\\', _) if quoted && joins::form_part(reader) => Some(Join::Colon),
+        _ if quoted && joins::attribute(reader) => Some(Join::Argument),
+        (b'\n' | b'\r' | b'\\', _) if !quoted && joins::attribute(reader) => Some(Join::Colon),
         _ if quoted => None,
         _ if blank => Some(after_blank(reader)),
         _ => None,
@@ -243,6 +285,7 @@ fn after_blank(reader: &mut Reader<'_>) -> Join {
         b"below: ",
         b"changed to ",
         b"equals ",
+        b"BY ",
         b"should be: ",
     ];
     let first = reader.peek();
@@ -253,6 +296,9 @@ fn after_blank(reader: &mut Reader<'_>) -> Join {
             reader.skip(b": ");
             return Join::Prose;
         }
+    }
+    if joins::alternative(reader) || joins::wordy_type(reader) || reader.skip(b". ") {
+        return Join::Spaced;
     }
     if reader.skip("→ ".as_bytes()) || reader.skip(b"| ") {
         reader.skip_blanks();
@@ -276,43 +322,17 @@ fn after_blank(reader: &mut Reader<'_>) -> Join {
             return Join::Spaced;
         }
     }
+    let forms = directives::forms(reader.rest());
+    if forms > 0 {
+        reader.at += forms;
+        return Join::Directive;
+    }
     // "the api key for staging is …", "password for bob: …"
-    if let Some(behind) = behind_words(reader) {
+    if let Some(behind) = joins::behind_words(reader) {
         *reader = behind;
         return Join::Prose;
     }
     Join::Space
-}
-
-/// Up to five words and then `:` or `is`.
-fn behind_words<'a>(reader: &Reader<'a>) -> Option<Reader<'a>> {
-    let mut reader = *reader;
-    let first: &[&[u8]] =
-        &[b"for ", b"of ", b"to ", b"(", b"that ", b"we ", b"on ", b"in ", b"from "];
-    if !first.iter().any(|word| reader.skip(word)) {
-        return None;
-    }
-    for _ in 0..6 {
-        let start = reader.at;
-        while reader.peek().is_ascii_alphanumeric() || b"_-./'()".contains(&reader.peek()) {
-            if reader.peek() == 0 {
-                return None;
-            }
-            reader.at += 1;
-        }
-        if reader.skip(b": ")
-            || reader.skip(b" = ")
-            || reader.skip(b" is ")
-            || reader.skip(b" was ")
-        {
-            reader.skip_blanks();
-            return Some(reader);
-        }
-        if reader.at == start || !reader.skip(b" ") {
-            return None;
-        }
-    }
-    None
 }
 
 /// A type and `=` behind the colon: `: string = `, `: &'static str = `, `: Optional[str] = `.
@@ -322,7 +342,18 @@ fn skip_type(reader: &mut Reader<'_>) -> bool {
         b.is_ascii_alphanumeric()
             || matches!(
                 b,
-                b'_' | b'&' | b'\'' | b'<' | b'>' | b'[' | b']' | b'.' | b'|' | b'?' | b' ' | b','
+                b'_' | b'&'
+                    | b'\''
+                    | b'<'
+                    | b'>'
+                    | b'['
+                    | b']'
+                    | b'.'
+                    | b'|'
+                    | b'?'
+                    | b' '
+                    | b','
+                    | b';'
             )
     };
     let mut len = 0;
@@ -343,38 +374,6 @@ fn skip_type(reader: &mut Reader<'_>) -> bool {
     false
 }
 
-/// `name="Password" value="…"` of XML, `{ name: "PASSWORD", value: "…" }`, `- name: X\n  value: …`,
-/// `variable "password" {\n  default = "…"`.
-fn attribute(reader: &mut Reader<'_>) -> bool {
-    let mut ahead = *reader;
-    ahead.skip(b",");
-    ahead.skip_blanks();
-    ahead.skip(b"{");
-    ahead.skip_space();
-    for other in [&b"type"[..], b"description", b"type", b"sensitive"] {
-        if ahead.skip(other) {
-            let rest = ahead.bytes.get(ahead.at..ahead.limit).unwrap_or_default();
-            ahead.at += memchr::memchr(b'\n', rest).unwrap_or(0);
-            ahead.skip_space();
-        }
-    }
-    ahead.quote();
-    if ![&b"value"[..], b"Value", b"VALUE", b"default", b"content"]
-        .iter()
-        .any(|word| ahead.skip(word))
-    {
-        return false;
-    }
-    ahead.quote();
-    ahead.skip_blanks();
-    if !(ahead.skip(b"=") || ahead.skip(b":")) {
-        return false;
-    }
-    ahead.skip_blanks();
-    *reader = ahead;
-    true
-}
-
 /// Reads the value that begins here.
 fn value(reader: &mut Reader<'_>, join: Join, quoted_name: bool, bare: &mut Bare) -> Option<Value> {
     let bytes = reader.bytes;
@@ -391,6 +390,9 @@ fn value(reader: &mut Reader<'_>, join: Join, quoted_name: bool, bare: &mut Bare
         let end = end_of_quoted(bytes, start, quote, slashes)?;
         return Some(Value { start, end, join, quote: Some(quote), quoted_name });
     }
+    if let Some((start, end)) = joins::bracketed(reader, LONGEST) {
+        return Some(Value { start, end, join, quote: Some(b'"'), quoted_name });
+    }
     if matches!(join, Join::Call | Join::Argument) {
         return None;
     }
@@ -404,6 +406,17 @@ fn value(reader: &mut Reader<'_>, join: Join, quoted_name: bool, bare: &mut Bare
         }
         reader.skip_space();
         start = reader.at;
+    }
+    // An anchor of YAML.
+    if join == Join::Colon && reader.peek() == b'&' {
+        let name = reader.rest()[1..]
+            .iter()
+            .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
+            .count();
+        if reader.ahead(name + 1) == b' ' {
+            reader.at += name + 2;
+            start = reader.at;
+        }
     }
     for tag in [&b"!!binary "[..], b"!!str ", b"(string)", b"!unsafe "] {
         if reader.skip(tag) {
@@ -421,26 +434,43 @@ fn skip_wrapping(reader: &mut Reader<'_>) {
         reader.skip(b"-String ");
         return;
     }
-    for len in 0..32 {
+    let mut opened = false;
+    for len in 0..40 {
         let byte = reader.peek();
         if matches!(byte, b'"' | b'\'' | b'`')
             || byte == b'\\' && matches!(reader.ahead(1), b'"' | b'\'')
         {
             let before = reader.bytes[reader.at - 1];
-            if len <= 2 || matches!(before, b'(' | b'[') {
+            let is_encoding = reader.bytes[..reader.at].ends_with(b".encode(");
+            if !is_encoding
+                && (len <= 2 || matches!(before, b'(' | b'[') || before.is_ascii_whitespace())
+            {
                 return;
             }
             break;
         }
         let is_new = byte == b' ' && reader.bytes[..reader.at].ends_with(b"new");
+        // Lists and calls may go on in the next line.
+        opened |= matches!(byte, b'[' | b'(');
+        let is_new = is_new || opened && byte.is_ascii_whitespace();
         let is_part = byte.is_ascii_alphanumeric()
-            || matches!(byte, b'@' | b'(' | b'[' | b':' | b'.' | b'_' | b'&' | b'$');
+            || matches!(byte, b'@' | b'(' | b'[' | b':' | b'.' | b'_' | b'&' | b'$' | b'!')
+            || byte == b']' && reader.bytes[reader.at - 1] == b'[';
         if !is_new && !is_part {
             break;
         }
         reader.at += 1;
     }
     *reader = start;
+}
+
+/// The same, if it is within what a call makes of it: `b"…"`, `[]byte("…")`, `GetBytes("…")`.
+pub(super) fn wrapped(bytes: &[u8], at: usize) -> Option<(usize, usize, usize)> {
+    let mut reader = Reader { bytes, at, limit: bytes.len().min(at + GAP) };
+    if at > 0 {
+        skip_wrapping(&mut reader);
+    }
+    quoted(bytes, reader.at)
 }
 
 /// The string that begins with the quote at `at`: its inside, and where the next thing begins.

@@ -5,8 +5,11 @@
 //! alone decides comes first, since the lists of words take longer.
 
 use super::allow;
+use super::directives;
 use super::grammar::{Join, Value};
+use super::hashes;
 use super::names::{Promise, Words};
+use super::passphrase;
 use super::value::{self, Shape};
 use crate::detectors::words::Beginnings;
 
@@ -40,22 +43,38 @@ pub(super) enum Verdict {
 /// Whether `written` is a secret, given what its name promises.
 pub(super) fn judge(place: &Place<'_>, promise: Promise, value: &Value, written: &str) -> Verdict {
     let shape = Shape::of(written);
-    if shape.len < 4 || shape.len > LONGEST || shape.spaces > 0 {
+    if shape.len < 4 || shape.len > LONGEST {
         return Verdict::Shapeless;
+    }
+    if shape.spaces > 0 {
+        let is_secret = promise == Promise::Password && is_spoken(place, value, written);
+        return if is_secret { Verdict::Secret } else { Verdict::Shapeless };
+    }
+    if promise != Promise::Key && hashes::is_hash(written) {
+        // `user:$6$…` has no name of a secret before it, even if the user's looks like one.
+        let is_account = value.join == Join::Tight && place.text[..value.start].ends_with(':');
+        return if is_account { Verdict::Denied } else { Verdict::Secret };
     }
     let random = shape.is_random();
     let fits = match promise {
+        _ if value.join == Join::Directive => is_configured(place, promise, value, written, &shape),
         Promise::Password => is_password(place, value, written, &shape, random),
         Promise::Secret => is_token(place, value, written, &shape, random),
-        Promise::Key => is_key(value, &shape, random),
+        Promise::Key => is_key(value, written, &shape, random) || is_decoded(place, value, &shape),
     };
     let fits = fits
         && match value.join {
             Join::Element => is_element(place, value),
+            // Tables that describe have words in such columns.
+            Join::Cell => shape.digits + shape.specials > 0 || shape.joints > 2,
+            // The next name of an object: `"pw", "alpha_3": …`.
+            Join::Argument if place.text[value.end..].get(1..2) == Some(":") => false,
             Join::Argument => value.quoted_name || random || is_strong(&shape, written),
             _ => true,
         };
-    if !fits || value.join == Join::Space && !space_is_enough(place, value, written, &shape, random)
+    if !fits
+        || value.join == Join::Space
+            && !space_is_enough(place, promise, value, written, &shape, random)
     {
         return Verdict::Shapeless;
     }
@@ -74,6 +93,16 @@ pub(super) fn judge(place: &Place<'_>, promise: Promise, value: &Value, written:
         return Verdict::Denied;
     }
     Verdict::Secret
+}
+
+/// Whether it is a passphrase with blanks between its words, and set as one sets a variable of a shell.
+/// In other places, words with blanks are messages.
+fn is_spoken(place: &Place<'_>, value: &Value, written: &str) -> bool {
+    let is_variable = value.join == Join::Tight
+        && value.quote.is_some()
+        && (place.name.bytes().all(|b| !b.is_ascii_lowercase())
+            || place.words.backwards().iter().any(|w| w.eq_ignore_ascii_case("passphrase")));
+    is_variable && passphrase::is_passphrase(written, true)
 }
 
 /// Whether `</` ends the value, as in `<name>value</name>`.
@@ -188,6 +217,7 @@ fn repeats_name(name: &str, written: &str) -> bool {
 /// Where only a blank stands between, a flag, a line of netrc or SQL must say what it is.
 fn space_is_enough(
     place: &Place<'_>,
+    promise: Promise,
     value: &Value,
     written: &str,
     shape: &Shape,
@@ -209,21 +239,50 @@ fn space_is_enough(
     if value.quote == Some(b'\'') && place.name.eq_ignore_ascii_case("password") {
         return true;
     }
+    // `passwd 1:4.13+dfsg1-1`: a package and its version.
+    let numbers =
+        written.bytes().take_while(|b| b.is_ascii_digit() || matches!(b, b'.' | b':')).count();
+    if numbers > 2 && value.quote.is_none() && written.contains(['+', '-', '~']) {
+        return false;
+    }
     if is_strong(shape, written) && (value.quote.is_some() || place.words.backwards().len() == 1) {
         return true;
     }
     if value.quote.is_some() && is_definition(place) {
         return true;
     }
-    if is_netrc(place) {
+    if is_netrc(place) || is_configured(place, promise, value, written, shape) {
         return true;
     }
     random && has_mix && shape.len >= 20 && place.words.backwards().len() <= 2
 }
 
-/// `#define PASSWORD "…"`
+fn is_configured(
+    place: &Place<'_>,
+    promise: Promise,
+    value: &Value,
+    written: &str,
+    shape: &Shape,
+) -> bool {
+    let has_form = value.join == Join::Directive;
+    let is_words = shape.joints > 2 && passphrase::is_passphrase(written, false);
+    directives::is_directive(
+        place,
+        promise,
+        value.end,
+        shape,
+        value.quote.is_some(),
+        has_form,
+        is_words,
+    )
+}
+
+/// `#define PASSWORD "…"`, `(setq password "…")`, `{:password "…"}`
 fn is_definition(place: &Place<'_>) -> bool {
-    place.text[..place.start].ends_with("#define ")
+    let before = &place.text[..place.start];
+    ["#define ", "setq ", "defvar ", "(def ", "defconst ", ":", "defparameter "]
+        .iter()
+        .any(|word| before.ends_with(word))
 }
 
 /// `machine … login … password …` on one line or on the last few.
@@ -257,7 +316,10 @@ fn is_password(
     }
     // `"user.password"`, `"db-secret-name"`, `"resetPassword"`: names of things.
     if shape.digits + shape.specials == 0 {
-        if shape.joints > 0 || shape.beyond_ascii > 0 || value::mentions_secrets(written) {
+        if shape.joints > 0 {
+            return passphrase::is_passphrase(written, false);
+        }
+        if shape.beyond_ascii > 0 || value::mentions_secrets(written) {
             return false;
         }
         let camel = shape.upper > 0 && shape.lower > 0;
@@ -278,6 +340,10 @@ fn is_password(
     if shape.specials == 0 && shape.joints > 2 && shape.wordiness > 6.0 {
         return false;
     }
+    // `1.2.840.113549`: numbers of versions and objects.
+    if shape.letters() == 0 && shape.specials == 0 && shape.joints > 1 {
+        return false;
+    }
     shape.letters() > 0 || shape.digits >= 6 || shape.specials > 2 && shape.digits > 0
 }
 
@@ -291,6 +357,7 @@ fn is_bare_password(
     if looks_like_code(written, shape)
         || ends_in_call(place.text, value, written)
         || ends_like_code(place.text, value) && !random
+        || begins_like_code(written)
     {
         return false;
     }
@@ -301,6 +368,10 @@ fn is_bare_password(
     if matches!(place.name, "PASS" | "Pass") && shape.specials == 0 {
         return false;
     }
+    // "pass to this_function2"
+    if place.name == "pass" && value.join == Join::Prose && shape.specials == 0 {
+        return false;
+    }
     let is_prose = value.join == Join::Prose;
     let inner_specials = shape.specials > 0;
     if shape.letters() == 0 {
@@ -308,7 +379,8 @@ fn is_bare_password(
             || inner_specials && shape.digits > 2;
     }
     if shape.digits == 0 && !inner_specials {
-        return false;
+        return matches!(value.join, Join::Tight | Join::Colon | Join::Element | Join::Directive)
+            && passphrase::is_passphrase(written, false);
     }
     if is_prose && shape.digits == 0 {
         return inner_specials && shape.classes() >= 3;
@@ -317,8 +389,12 @@ fn is_bare_password(
         return false;
     }
     // `token2`, `user_1`, `utf8`: names with a number.
-    let is_name =
-        !inner_specials && shape.joints > 0 && shape.wordiness >= 5.2 && shape.digits <= 2;
+    let is_mixed = shape.upper > 0 && shape.lower > 0 && shape.digits >= 2;
+    let is_name = !inner_specials
+        && !is_mixed
+        && shape.joints > 0
+        && shape.wordiness >= 5.2
+        && shape.digits <= 2;
     if value.join == Join::Spaced {
         return !is_name && (inner_specials || shape.digits >= 2) && shape.len >= 6;
     }
@@ -331,6 +407,7 @@ fn is_token(place: &Place<'_>, value: &Value, written: &str, shape: &Shape, rand
     }
     if value.quote.is_none() {
         if looks_like_code(written, shape)
+            || begins_like_code(written)
             || ends_in_call(place.text, value, written)
             || ends_like_code(place.text, value) && shape.digits == 0
         {
@@ -360,10 +437,50 @@ fn is_token(place: &Place<'_>, value: &Value, written: &str, shape: &Shape, rand
         || mixed && shape.specials > 0 && shape.classes() >= 3
 }
 
-fn is_key(value: &Value, shape: &Shape, random: bool) -> bool {
+fn is_key(value: &Value, written: &str, shape: &Shape, random: bool) -> bool {
+    // `PublicKeyToken=…`
+    if written.trim_end_matches('=').contains('=') {
+        return false;
+    }
     let mixed = shape.digits > 0 && shape.letters() > 0;
     let is_said = value.quote.is_some() || value.join == Join::Prose;
     random && mixed && is_said && shape.len >= 20 && !shape.is_hex && shape.joints == 0
+}
+
+/// `String):`, `Token>`, `T[],`: a type or variable and what closes around it.
+fn is_closed_name(bytes: &[u8]) -> bool {
+    let name = bytes.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+    let rest = &bytes[name..];
+    name > 0
+        && !bytes[..name].iter().any(u8::is_ascii_digit)
+        && matches!(rest.first(), Some(b')' | b'>' | b']' | b'['))
+        && rest.iter().all(|b| b")>]}[:;,?".contains(b))
+}
+
+/// `hex!("…")`, `bytes.fromhex("…")`: a key of 16 bytes or more that code spells out.
+fn is_decoded(place: &Place<'_>, value: &Value, shape: &Shape) -> bool {
+    const DECODERS: &[&str] =
+        &["hex!(", "fromhex(", "unhexlify(", "ecodeHex(", "DecodeString(", "from_hex(", "hex2bin("];
+    let before = place.text[..value.start].trim_end_matches(['"', '\'']);
+    shape.is_hex
+        && matches!(shape.len, 32 | 48 | 64 | 128)
+        && !counts_up(&place.text.as_bytes()[value.start..value.end])
+        && shape.is_random()
+        && DECODERS.iter().any(|decoder| before.ends_with(decoder))
+}
+
+/// `000102030405…`: what test vectors have for keys.
+fn counts_up(hex: &[u8]) -> bool {
+    let digits =
+        |pair: &[u8]| std::str::from_utf8(pair).ok().and_then(|s| u8::from_str_radix(s, 16).ok());
+    let mut bytes = hex.chunks(2).filter_map(digits);
+    let Some(mut before) = bytes.next() else { return true };
+    let mut steps = 0;
+    for byte in bytes {
+        steps += usize::from(byte.abs_diff(before) <= 1 || byte.abs_diff(before) == 0x11);
+        before = byte;
+    }
+    steps * 4 > hex.len()
 }
 
 fn is_counting(shape: &Shape) -> bool {
@@ -380,18 +497,33 @@ fn looks_like_code(written: &str, shape: &Shape) -> bool {
         })
         .count();
     let behind = bytes.get(name);
+    // `268435456u32`
+    let unsigned = bytes.strip_prefix(b"-").unwrap_or(bytes);
+    let digits = unsigned.iter().take_while(|b| b.is_ascii_digit() || **b == b'_').count();
+    if digits > 0
+        && matches!(
+            &unsigned[digits..],
+            b"u8" | b"u16" | b"u32" | b"u64" | b"i32" | b"i64" | b"usize" | b"UL" | b"ULL" | b"L"
+        )
+    {
+        return true;
+    }
     let starts_as_name = bytes.first().is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_');
     let call = starts_as_name
         && name > 1
         && match behind {
-            Some(b'(') => bytes[name..].ends_with(b")") || bytes.last() == Some(&b'('),
+            Some(b'(') => {
+                bytes[name..].contains(&b'|')
+                    || bytes[name..].ends_with(b")")
+                    || bytes.last() == Some(&b'(')
+            }
             Some(b'[') => {
                 bytes.last() == Some(&b']') || bytes.contains(&b'"') || bytes.contains(&b'\'')
             }
             _ => false,
         };
     let is_pair = |pair: &[u8]| matches!(pair, b"()" | b"=>" | b"::" | b"?.");
-    if call || has_signs(shape) && bytes.windows(2).any(is_pair) {
+    if call || is_closed_name(bytes) || has_signs(shape) && bytes.windows(2).any(is_pair) {
         return true;
     }
     if matches!(
@@ -416,9 +548,18 @@ fn has_signs(shape: &Shape) -> bool {
     shape.specials > 0 || shape.is_cut()
 }
 
+/// `!0,`, `:py:data:`, `/^[a-z]+$/`
+fn begins_like_code(written: &str) -> bool {
+    [":", "!0", "!1", "/^", "/[", "/\\"].iter().any(|sign| written.starts_with(sign))
+}
+
 /// `hashlib.sha256(b` of `hashlib.sha256(b"x")`: a call that the first quote cut off.
 fn ends_in_call(text: &str, value: &Value, written: &str) -> bool {
     let behind = text.as_bytes().get(value.end);
+    // `$self->is_passing`
+    if behind == Some(&b'>') && written.ends_with('-') {
+        return true;
+    }
     matches!(behind, Some(b'"' | b'\'' | b'`')) && written.contains(['(', '['])
 }
 
@@ -438,7 +579,14 @@ fn ends_like_code(text: &str, value: &Value) -> bool {
             }
             _ => false,
         },
-        Join::Tight => matches!(rest, [b')' | b',' | b']', ..]),
+        // A log has a comma there as well; it has no names of variables before it.
+        Join::Tight => match rest {
+            [b',', b' ', ..] => {
+                let shape = Shape::of(&text[value.start..value.end]);
+                !(shape.classes() > 2 || shape.alternations > 2) || shape.digits < 2
+            }
+            _ => matches!(rest, [b')' | b',' | b']', ..]),
+        },
         Join::Colon => matches!(rest, [b',' | b')' | b'}', ..]),
         _ => false,
     }

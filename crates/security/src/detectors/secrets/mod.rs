@@ -8,12 +8,21 @@
 
 mod allow;
 mod assignment;
+mod calls;
+mod directives;
 mod grammar;
+mod hashes;
+mod joins;
 mod judge;
 mod keys;
+mod lists;
+mod manifests;
 mod names;
+mod passphrase;
 mod private_keys;
+mod rare;
 mod shell;
+mod tables;
 mod urls;
 mod value;
 mod vendors;
@@ -27,56 +36,8 @@ use aho_corasick::packed;
 
 use super::Budget;
 use crate::finding::Finding;
-
-/// What a rare word hints at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Hint {
-    /// A name of a secret.
-    Name,
-    /// The same in a language that does not set its words apart.
-    ForeignName,
-    /// `Private-Lines`
-    Putty,
-    /// `IDENTIFIED BY '…'`
-    Sql,
-    /// A call that takes a password as its argument of this number, from 0.
-    Argument(usize),
-}
-
-/// Words that are rare in any text, each with the place of the three letters that the engine's pass
-/// stops at.
-const RARE: &[(&str, usize, Hint)] = &[
-    ("senha", 2, Hint::Name),
-    ("Senha", 2, Hint::Name),
-    ("SENHA", 2, Hint::Name),
-    ("contrase", 4, Hint::Name),
-    ("Contrase", 4, Hint::Name),
-    ("kennwort", 2, Hint::Name),
-    ("Kennwort", 2, Hint::Name),
-    ("wachtwoord", 3, Hint::Name),
-    ("Private-Lines", 6, Hint::Putty),
-    ("DENTIFIED BY ", 3, Hint::Sql),
-    ("dentified by ", 3, Hint::Sql),
-    (".login(", 2, Hint::Argument(1)),
-    ("WiFi.begin(", 2, Hint::Argument(1)),
-    ("new PDO(", 4, Hint::Argument(2)),
-    ("mysqli_connect(", 1, Hint::Argument(2)),
-    ("mysql_connect(", 1, Hint::Argument(2)),
-    ("getConnection(", 1, Hint::Argument(2)),
-];
-
-/// The same, for texts beyond ASCII.
-const RARE_BEYOND_ASCII: &[(&str, Hint)] = &[
-    ("пароль", Hint::Name),
-    ("Пароль", Hint::Name),
-    ("密码", Hint::ForeignName),
-    ("密碼", Hint::ForeignName),
-    ("パスワード", Hint::ForeignName),
-    ("비밀번호", Hint::ForeignName),
-    ("şifre", Hint::Name),
-    ("hasło", Hint::Name),
-    ("lösenord", Hint::Name),
-];
+use names::Promise;
+use rare::{Hint, RARE, RARE_BEYOND_ASCII, SEARCHED};
 
 /// How likely the letters of `value` follow each other in words: 0 to 9.
 pub(crate) fn wordiness(value: &str) -> f32 {
@@ -87,6 +48,7 @@ pub(crate) fn wordiness(value: &str) -> f32 {
 #[derive(Debug)]
 pub(crate) struct Secrets {
     vendors: vendors::Index,
+    searched: Searcher,
     rare_beyond_ascii: Searcher,
 }
 
@@ -127,7 +89,11 @@ impl Searcher {
 
 impl Secrets {
     pub(crate) fn new() -> Self {
-        Self { vendors: vendors::Index::new(), rare_beyond_ascii: Searcher::new(RARE_BEYOND_ASCII) }
+        Self {
+            vendors: vendors::Index::new(),
+            searched: Searcher::new(SEARCHED),
+            rare_beyond_ascii: Searcher::new(RARE_BEYOND_ASCII),
+        }
     }
 
     /// A look at a new text.
@@ -138,6 +104,7 @@ impl Secrets {
             budget,
             bare: grammar::Bare::default(),
             rare: Vec::new(),
+            table: tables::Last::default(),
             names_until: 0,
             found_until: 0,
             urls_until: 0,
@@ -159,6 +126,10 @@ impl Secrets {
                 look.rare(Some(&hint), start, behind, out);
             }
         }
+        look.restart();
+        self.searched.each(text, |word, start, end| {
+            look.rare(SEARCHED.get(word).map(|(_, hint)| hint), start, end, out);
+        });
         if !text.is_ascii() {
             look.restart();
             self.rare_beyond_ascii.each(text, |word, start, end| {
@@ -177,6 +148,7 @@ pub(crate) struct Look<'a> {
     bare: grammar::Bare,
     /// Where each of [`RARE`] was seen, and which it was.
     rare: Vec<(usize, usize)>,
+    table: tables::Last,
     // Up to where names were read, secrets found, URLs and command lines read.
     names_until: usize,
     found_until: usize,
@@ -233,8 +205,15 @@ impl Look<'_> {
     pub(crate) fn flag(&mut self, at: usize, out: &mut Vec<Finding>) {
         let bytes = self.text.as_bytes();
         let is_flag = match bytes.get(at + 1) {
-            Some(b'u' | b'U' | b'p' | b'a') => true,
+            Some(
+                b'u' | b'U' | b'p' | b'P' | b'a' | b'A' | b'b' | b'B' | b'c' | b'k' | b'n' | b'w'
+                | b'X',
+            ) => true,
             Some(b'-') => matches!(bytes.get(at + 2), Some(b'u' | b'p')),
+            // `-sSu`
+            Some(b'f' | b'i' | b'L' | b's' | b'S' | b'v') => {
+                matches!(bytes.get(at + 2..at + 5), Some([b'u', b' ', _] | [_, b'u', b' ']))
+            }
             _ => false,
         };
         if is_flag && at >= self.commands_until && self.budget.has(at) {
@@ -266,6 +245,9 @@ impl Look<'_> {
             self.budget.spend(webhooks::signature(self.text, start, out).saturating_sub(start));
             return;
         }
+        if manifests::bare_key(self.text, start, end, out) {
+            return self.budget.spend(1024);
+        }
         let is_token = vendors::run(self.vendors, self.text, start, end, out).is_some();
         let is_found = end <= self.found_until;
         if !is_token && !is_uuid && !is_found && self.budget.has(start) {
@@ -284,17 +266,42 @@ impl Look<'_> {
         if start < self.found_until || !self.budget.has(start) {
             return;
         }
+        let text = self.text;
         let until = match hint {
-            Hint::Name => return self.name(start, end, out),
+            // Some have a sign of a join with them, so as not to be too short.
+            Hint::Name => {
+                let joint = usize::from(text.as_bytes()[end - 1] == b'=');
+                return self.name(start, end - joint, out);
+            }
             Hint::ForeignName => {
                 self.budget.spend(assignment::confirm_foreign(self.text, start, end, out));
                 return;
             }
-            Hint::Putty => private_keys::putty(self.text, start, out),
-            Hint::Argument(nth) => assignment::nth_argument(self.text, end, *nth, out),
-            Hint::Sql => assignment::identified_by(self.text, end, out),
+            Hint::Putty => private_keys::putty(text, start, out),
+            Hint::Argument(nth) => calls::argument(text, end, *nth, Promise::Password, out),
+            Hint::Key(nth) => calls::argument(text, end, *nth, Promise::Secret, out),
+            Hint::Bind => calls::bind(text, end, out),
+            Hint::Dsn => calls::dsn(text, start, out),
+            Hint::Cookies => calls::cookies(text, end, out),
+            Hint::Jwt => calls::jwt(text, end, out),
+            Hint::Slash => calls::behind_slash(text, end, out),
+            Hint::Ftp => calls::ftp(text, end, out),
+            Hint::Connect => calls::connect(text, end, out),
+            Hint::Format => calls::format(text, end, out),
+            Hint::Sql => assignment::identified_by(text, end, out),
+            Hint::Directive => calls::directive(text, end, out),
+            Hint::Ipsec => calls::ipsec(text, start, end, out),
+            Hint::Send => calls::send(text, start, end, out),
+            Hint::Echo => calls::echo(text, end, out),
+            Hint::Accounts => calls::accounts(text, end, out),
+            Hint::Pgpass => tables::pgpass(text, start, out),
+            Hint::Hash => hashes::of_account(text, start, out),
+            Hint::Manifest => manifests::secret(text, end, out),
+            Hint::NetUse => calls::net_use(text, end, out),
+            Hint::SnmpUser => calls::snmp_user(text, end, out),
         };
-        self.budget.spend(48 + until.saturating_sub(start));
+        // Most of these looks read some hundred bytes to see that there is nothing.
+        self.budget.spend(48 + until.saturating_sub(start).max(64));
         self.found_until = until;
     }
 
@@ -303,14 +310,25 @@ impl Look<'_> {
         let to = assignment::end_of_name(bytes, end);
         let floor = self.names_until.min(start);
         self.names_until = to;
-        if start < self.found_until || !assignment::may_have_value(bytes, to) {
+        if start < self.found_until {
+            return;
+        }
+        if tables::may_end_column(bytes, to) && self.budget.has(start) {
+            let from = assignment::start_of_name(bytes, start, floor);
+            if tables::may_begin_column(bytes, from) {
+                let cost = tables::confirm(self.text, (from, to), &mut self.table, out);
+                self.budget.spend(cost);
+            }
+        }
+        if !assignment::may_have_value(bytes, to) {
             return;
         }
         if self.budget.has(start) {
             let from = assignment::start_of_name(bytes, start, floor);
+            let known = out.len();
             let cost = assignment::confirm(self.text, from, to, &mut self.bare, out);
             self.budget.spend(cost);
-            if let Some(last) = out.last().filter(|last| last.start >= to) {
+            if let Some(last) = out[known..].last().filter(|last| last.start >= to) {
                 self.found_until = last.end;
             }
         }

@@ -2,6 +2,8 @@
 //!
 //! In [`FOUND`], `⟦…⟧` marks what must be found. All values are made up.
 
+mod grammars;
+
 use proptest::prelude::*;
 
 use crate::finding::Finding;

@@ -265,11 +265,16 @@ pub(super) fn is_stand_in(value: &str) -> bool {
             return false;
         }
     }
-    // `password123` and `secret-key` are made of such words only. `P@ss1!` has letters between signs.
-    words > 0 && Shape::of(value).specials < 2
+    // `password123` and `secret-key` are made of such words only. `P@ss1!` has letters between signs,
+    // and who was told to use a digit and a sign begins with such a word: `Qwerty%4652`.
+    let shape = Shape::of(value);
+    words > 0
+        && shape.specials < 2
+        && shape.digits < 8
+        && !(shape.specials == 1 && shape.digits >= 3)
 }
 
-fn is_stand_in_word(word: &str) -> bool {
+pub(super) fn is_stand_in_word(word: &str) -> bool {
     let mut folded = [0; 24];
     let Some(folded) = folded.get_mut(..word.len()) else { return false };
     folded.copy_from_slice(word.as_bytes());
