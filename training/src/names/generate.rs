@@ -1,7 +1,7 @@
 //! Sentences, chats, records and code with names, made of templates and word lists.
 //!
 //! Slots are `[[person]]`, `[[first]]`, `[[last]]`, `[[titled]]`, `[[address]]`, `[[addressblock]]`,
-//! `[[street]]`, `[[streetline]]`, `[[city]]`, `[[country]]`, `[[org]]`, and the unlabelled `[[email]]`,
+//! `[[street]]`, `[[streetline]]`, `[[PERSON]]`, `[[FIRST]]`, `[[LAST]]`, `[[lastfirst]]`, `[[initials]]`, `[[city]]`, `[[country]]`, `[[org]]`, and the unlabelled `[[email]]`,
 //! `[[phone]]`, `[[number]]`, `[[year]]`, `[[age]]`, `[[date]]`, `[[hex]]`.
 //! `((this|that))` is either.
 
@@ -38,22 +38,24 @@ impl Rng {
         list[self.below(list.len())]
     }
 
-    fn of<'a>(&mut self, list: &'a [String]) -> &'a str {
+    pub(super) fn of<'a>(&mut self, list: &'a [String]) -> &'a str {
         &list[self.below(list.len())]
     }
 
-    fn between(&mut self, low: usize, high: usize) -> usize {
+    pub(super) fn between(&mut self, low: usize, high: usize) -> usize {
         low + self.below(high - low + 1)
     }
 }
 
 /// The word lists that fill slots.
 pub(super) struct Filler {
-    first: Vec<String>,
-    last: Vec<String>,
-    cities: Vec<String>,
-    countries: Vec<String>,
+    pub(super) first: Vec<String>,
+    pub(super) last: Vec<String>,
+    pub(super) cities: Vec<String>,
+    pub(super) countries: Vec<String>,
     brands: Vec<String>,
+    /// What organisations are called by: their trades.
+    kinds: Vec<String>,
 }
 
 impl Filler {
@@ -63,7 +65,8 @@ impl Filler {
             last: lists::entries("surnames.txt"),
             cities: lists::entries("cities.txt"),
             countries: lists::entries("countries.txt"),
-            brands: lists::entries("organizations.txt").split_off(97),
+            brands: lists::brands(),
+            kinds: lists::trades(),
         }
     }
 
@@ -87,6 +90,11 @@ impl Filler {
             "person" => (PERSON, self.person(rng)),
             "first" => (PERSON, self.first(rng)),
             "last" => (PERSON, self.last(rng)),
+            "PERSON" => (PERSON, self.person(rng).to_uppercase()),
+            "FIRST" => (PERSON, self.first(rng).to_uppercase()),
+            "LAST" => (PERSON, self.last(rng).to_uppercase()),
+            "lastfirst" => (PERSON, format!("{}, {}", self.last(rng), self.first(rng))),
+            "initials" => (PERSON, format!("{}. {}", initial(rng), self.last(rng))),
             "titled" => {
                 let title = rng.pick(&[
                     "Mr.",
@@ -141,13 +149,19 @@ impl Filler {
     }
 
     fn last(&self, rng: &mut Rng) -> String {
-        let name = titled(rng.of(&self.last));
+        let entry = rng.of(&self.last);
+        // `van der merwe` keeps its particles as they are, or not.
+        let name = match entry.rsplit_once(' ') {
+            Some((particles, name)) if rng.chance(70) => format!("{particles} {}", titled(name)),
+            _ => titled(entry),
+        };
         match rng.below(100) {
             0..=3 => format!("{name}-{}", titled(rng.of(&self.last))),
             4..=7 => {
                 let particle = rng.pick(&[
                     "van", "de", "von", "van der", "de la", "dos", "da", "del", "di", "ten", "el",
-                    "bin", "van den", "Le", "De", "Van",
+                    "bin", "van den", "Le", "De", "Van", "af", "van 't", "binte", "Lo", "Ó", "Ní",
+                    "ter", "von der", "Ben", "St.", "Abu", "Te",
                 ]);
                 format!("{particle} {name}")
             }
@@ -217,7 +231,81 @@ impl Filler {
             "and Sons",
             "PLC",
         ]);
-        match rng.below(10) {
+        let word = titled(rng.of(&self.kinds));
+        let form = rng.pick(&[
+            "Ltd",
+            "Ltd.",
+            "plc",
+            "LLC",
+            "Inc.",
+            "GmbH",
+            "AG",
+            "KG",
+            "a.s.",
+            "AS",
+            "AB",
+            "A/S",
+            "Oy",
+            "Oyj",
+            "S.A.",
+            "SARL",
+            "SAS",
+            "S.p.A.",
+            "S.r.l.",
+            "Sp. z o.o.",
+            "s.r.o.",
+            "d.o.o.",
+            "Kft.",
+            "B.V.",
+            "N.V.",
+            "A.Ş.",
+            "K.K.",
+            "Co., Ltd.",
+            "Pty Ltd",
+            "Pvt Ltd",
+            "Sdn Bhd",
+            "Ltda",
+            "S.L.",
+            "SRL",
+            "e.V.",
+        ]);
+        match rng.below(17) {
+            10 => format!("{one} {word}"),
+            11 => format!("{one} {word} {}", titled(rng.of(&self.kinds))),
+            12 => format!("{word} {one} {form}"),
+            13 => format!("{one} {word} {form}"),
+            14 => format!(
+                "{} {one}",
+                rng.pick(&[
+                    "Banco",
+                    "Grupo",
+                    "Fundación",
+                    "Fondazione",
+                    "Caixa",
+                    "Cabinet",
+                    "Klinik",
+                    "Stiftung",
+                    "Studio",
+                    "Clínica",
+                    "Hospital",
+                    "Stadtwerke"
+                ])
+            ),
+            15 => format!(
+                "{} {} {word}",
+                rng.pick(&[
+                    "Red", "Blue", "Golden", "Silver", "Green", "Grand", "New", "Old", "Great",
+                    "Northern"
+                ]),
+                rng.pick(&[
+                    "Oak", "River", "Lion", "Star", "Stone", "Eagle", "Harbour", "Maple", "Lotus",
+                    "Bay"
+                ])
+            ),
+            16 => format!(
+                "{city} {word} {}",
+                rng.pick(&["Trust", "Union", "Council", "Works", "Company", "Centre", "Board"])
+            ),
             0..=2 => titled(rng.of(&self.brands)),
             3 => format!("{one} & {}", titled(rng.of(&self.last))),
             4 => {
@@ -243,7 +331,7 @@ impl Filler {
         }
     }
 
-    fn city(&self, rng: &mut Rng) -> String {
+    pub(super) fn city(&self, rng: &mut Rng) -> String {
         let city = titled(rng.of(&self.cities));
         if rng.chance(75) {
             return city;
@@ -267,263 +355,6 @@ impl Filler {
             _ => base,
         }
     }
-
-    /// A street with a house number, in one of many countries' ways.
-    fn street_line(&self, rng: &mut Rng) -> String {
-        let number = house_number(rng);
-        let street = self.street(rng);
-        if street.chars().last().is_some_and(|c| c.is_ascii_digit()) {
-            return street;
-        }
-        let number_first = street.starts_with(char::is_lowercase)
-            || ["Street", "Road", "Avenue", "Lane", "Drive", "Court", "Way", "St", "Rd", "Ave"]
-                .iter()
-                .any(|end| street.ends_with(end));
-        if number_first && rng.chance(92) || rng.chance(20) {
-            format!("{number} {street}")
-        } else {
-            format!("{street} {number}")
-        }
-    }
-
-    /// A street.
-    fn street(&self, rng: &mut Rng) -> String {
-        let name = match rng.below(4) {
-            0 => titled(rng.of(&self.first)),
-            1 => titled(rng.of(&self.cities)),
-            2 => {
-                let list = [
-                    "Main",
-                    "High",
-                    "Church",
-                    "Park",
-                    "Oak",
-                    "Maple",
-                    "Station",
-                    "Mill",
-                    "Market",
-                    "Lake",
-                    "Hill",
-                    "Elm",
-                    "Pine",
-                    "Cedar",
-                    "Victoria",
-                    "King",
-                    "Queen",
-                    "Washington",
-                    "Sunset",
-                    "River",
-                    "Spring",
-                    "Garden",
-                    "2nd",
-                    "5th",
-                    "Old Mill",
-                    "Long Meadow",
-                ];
-                rng.pick(&list).to_owned()
-            }
-            _ => titled(rng.of(&self.last)),
-        };
-        match rng.below(12) {
-            0..=3 => {
-                let ends = [
-                    "Street",
-                    "Road",
-                    "Avenue",
-                    "Lane",
-                    "Drive",
-                    "Court",
-                    "Way",
-                    "St",
-                    "St.",
-                    "Rd",
-                    "Ave",
-                    "Blvd",
-                    "Boulevard",
-                    "Place",
-                    "Square",
-                    "Terrace",
-                    "Crescent",
-                    "Close",
-                    "Grove",
-                    "Gardens",
-                    "Walk",
-                    "Parkway",
-                    "Circle",
-                    "Trail",
-                ];
-                format!("{name} {}", rng.pick(&ends))
-            }
-            4 => {
-                let ends = [
-                    "Groves", "Springs", "Corners", "Overpass", "Alley", "Branch", "Flat", "Green",
-                    "Greens", "Lake", "Lodge", "Meadows", "Mews", "Mountain", "Orchard", "Plaza",
-                    "Ridge", "Shores", "Station", "Track", "Tunnel", "Union", "Valley", "Villages",
-                    "Vista", "Well", "Hollow", "Junction", "Fort", "Forge", "Crossing", "Cove",
-                    "Keys", "Landing", "Point", "Port", "Prairie", "Rapids", "Row", "Skyway",
-                    "Stream", "Summit", "Via", "View", "Viaduct",
-                ];
-                format!("{name} {}", rng.pick(&ends))
-            }
-            5 => format!(
-                "{}{}",
-                name.replace(' ', ""),
-                rng.pick(&[
-                    "straße", "strasse", "weg", "gasse", "platz", "allee", "ring", "damm", "str.",
-                    "ufer"
-                ])
-            ),
-            6 => {
-                let other = titled(rng.of(&self.last));
-                format!(
-                    "{}-{other}-{}",
-                    titled(rng.of(&self.first)),
-                    rng.pick(&["Straße", "Weg", "Platz", "Allee", "Ring", "Gasse", "Str."])
-                )
-            }
-            7 => {
-                let start = rng.pick(&[
-                    "rue",
-                    "avenue",
-                    "boulevard",
-                    "place",
-                    "chemin",
-                    "allée",
-                    "Rue",
-                    "Avenue",
-                    "impasse",
-                    "quai",
-                ]);
-                format!("{start} {}{name}", rng.pick(&["", "de ", "du ", "des ", "de la "]))
-            }
-            8 => {
-                let start = rng.pick(&[
-                    "Calle", "Avenida", "Paseo", "Plaza", "Carrera", "Rua", "Avenida", "Travessa",
-                    "Av.", "C/", "Ctra.",
-                ]);
-                format!("{start} {}{name}", rng.pick(&["", "", "de ", "de la ", "del ", "do "]))
-            }
-            9 => {
-                let start = rng.pick(&[
-                    "Via", "Viale", "Piazza", "Corso", "Vicolo", "Largo", "ul.", "ulica", "Aleja",
-                    "al.", "Jalan", "Strada", "Ulitsa",
-                ]);
-                format!("{start} {name}")
-            }
-            10 => format!(
-                "{}{}",
-                name.replace(' ', ""),
-                rng.pick(&[
-                    "straat", "laan", "weg", "plein", "gracht", "dreef", "gatan", "vägen", "vej",
-                    "gade", "veien", "katu", "tie", "kade", "singel"
-                ])
-            ),
-            _ => {
-                let end = rng.pick(&[
-                    "utca",
-                    "út",
-                    "Sokak",
-                    "Caddesi",
-                    "náměstí",
-                    "Marg",
-                    "Nagar",
-                    "Road",
-                    "Street",
-                    "tér",
-                    "körút",
-                    "gade",
-                    "allé",
-                ]);
-                format!("{name} {end}")
-            }
-        }
-    }
-
-    fn unit(rng: &mut Rng) -> String {
-        let number = rng.between(1, 999);
-        match rng.below(9) {
-            0 => format!("Apt. {number}"),
-            1 => format!("Apt {number}"),
-            2 => format!("Suite {number:03}"),
-            3 => format!("Unit {number}"),
-            4 => format!("Flat {}", number % 90 + 1),
-            5 => format!("Studio {}", number % 90 + 1),
-            6 => format!("{}. OG", number % 9 + 1),
-            7 => format!("#{number}"),
-            _ => format!("Floor {}", number % 30 + 1),
-        }
-    }
-
-    fn postcode(rng: &mut Rng) -> String {
-        let letter = |rng: &mut Rng| char::from(b'A' + rng.below(26) as u8);
-        match rng.below(6) {
-            0..=2 => format!("{:05}", rng.between(1000, 99_999)),
-            3 => format!("{:04}", rng.between(1000, 9999)),
-            4 => {
-                let (a, b, c, d) = (letter(rng), letter(rng), letter(rng), letter(rng));
-                format!("{a}{b}{} {}{c}{d}", rng.between(1, 20), rng.between(1, 9))
-            }
-            _ => {
-                let (a, b) = (letter(rng), letter(rng));
-                format!("{} {a}{b}", rng.between(1000, 9999))
-            }
-        }
-    }
-
-    /// An address in one line.
-    fn address(&self, rng: &mut Rng) -> String {
-        let line = self.street_line(rng);
-        let city = self.city(rng);
-        let code = Self::postcode(rng);
-        let country = titled(rng.of(&self.countries));
-        let state = rng.pick(&["CA", "NY", "TX", "WA", "IL", "MA", "OH", "FL", "NSW", "ON", "QC"]);
-        let unit = Self::unit(rng);
-        match rng.below(18) {
-            16 => format!(
-                "PSC {}, Box {}\nAPO {} {code}",
-                rng.between(1, 9999),
-                rng.between(1, 9999),
-                rng.pick(&["AA", "AE", "AP"])
-            ),
-            17 => format!(
-                "Unit {} Box {}\nDPO {} {code}",
-                rng.between(1, 9999),
-                rng.between(1, 9999),
-                rng.pick(&["AA", "AE", "AP"])
-            ),
-            0..=1 => line,
-            2 => format!("{line} {unit}"),
-            3 => format!("{line}, {unit}"),
-            4..=5 => format!("{line}, {city}"),
-            6..=7 => format!("{line}, {code} {city}"),
-            8 => format!("{line}, {city} {code}"),
-            9 => format!("{line}, {city}, {state} {code}"),
-            10 => format!("{line} {unit}, {city}, {country} {code}"),
-            11 => format!("{line} {unit}, {code} {city}"),
-            12 => format!("{unit}, {line}, {code} {city}"),
-            13 => format!("{line}, {code} {city}, {country}"),
-            14 => format!("{line}, {city}, {country}"),
-            _ => format!("PO Box {}, {city} {code}", rng.between(1, 9999)),
-        }
-    }
-
-    /// An address in several lines.
-    fn address_block(&self, rng: &mut Rng) -> String {
-        let line = self.street_line(rng);
-        let city = self.city(rng);
-        let code = Self::postcode(rng);
-        let country = titled(rng.of(&self.countries));
-        let unit = Self::unit(rng);
-        let indent = if rng.chance(25) { " " } else { "" };
-        match rng.below(6) {
-            0 => format!("{line}\n{indent}{code} {city}"),
-            1 => format!("{line}\n{indent}{city}\n{indent}{country}"),
-            2 => format!("{line}\n{indent}{unit}\n{indent}{city}\n{indent}{country} {code}"),
-            3 => format!("{line}, {unit}\n{indent}{city}, {code}"),
-            4 => format!("{line}\n{indent}{city} {code}\n{indent}{country}"),
-            _ => format!("{line}\n{indent}{city}\n{indent}{code}"),
-        }
-    }
 }
 
 /// `template` with one of each `((this|that))`.
@@ -540,14 +371,8 @@ fn chosen(template: &str, rng: &mut Rng) -> String {
     chosen + rest
 }
 
-fn house_number(rng: &mut Rng) -> String {
-    match rng.below(10) {
-        0 => format!("{}{}", rng.between(1, 99), char::from(b'a' + rng.below(4) as u8)),
-        1 => format!("{}-{}", rng.between(1, 40), rng.between(41, 80)),
-        2 => rng.between(1000, 99_999).to_string(),
-        3 => rng.between(100, 999).to_string(),
-        _ => rng.between(1, 150).to_string(),
-    }
+pub(super) fn initial(rng: &mut Rng) -> char {
+    char::from(b'A' + rng.below(26) as u8)
 }
 
 fn phone(rng: &mut Rng) -> String {
@@ -570,7 +395,7 @@ fn phone(rng: &mut Rng) -> String {
 }
 
 /// `o'brien` as `O'Brien`, `new york` as `New York`.
-fn titled(name: &str) -> String {
+pub(super) fn titled(name: &str) -> String {
     let mut titled = String::with_capacity(name.len());
     let mut begins = true;
     for c in name.chars() {

@@ -10,6 +10,7 @@ use super::key::Key;
 use super::model::Thresholds;
 use super::tagger::Labels;
 use super::token::{Gap, Shape, Token};
+use super::{address, field};
 use crate::finding::Finding;
 use crate::kind::{Kind, Kinds};
 
@@ -21,43 +22,172 @@ const KINDS: [(Kind, &str); 4] = [
     (Kind::Organization, "organization"),
 ];
 
-/// Adds the names that `labels` tells of.
+/// Adds the names that `labels` and the rules tell of. Nothing before `covered` is touched, which then
+/// is where the last name ends.
 pub(super) fn collect(
     text: &str,
     window: &Window<'_>,
     labels: &Labels,
     thresholds: &Thresholds,
     kinds: Kinds,
+    covered: &mut usize,
     out: &mut Vec<Finding>,
 ) {
     let tokens = window.tokens;
-    let mut start = 0;
-    while start < tokens.len() {
-        let label = labels.best[start];
-        let mut end = start + 1;
-        if label == 0 {
-            start = end;
+    let mut at = tokens.iter().take_while(|token| token.start < *covered).count();
+    let first = at;
+    let mut refused = 0;
+    while at < tokens.len() {
+        let named = named(text, window, at, kinds).or_else(|| {
+            let label = labels.best[at];
+            if label == 0 || at < refused {
+                return None;
+            }
+            let (kind, _) = KINDS[usize::from(label) - 1];
+            let end = run_end(tokens, labels, at);
+            let accepted = labelled(text, window, labels, thresholds, kinds, (at, end));
+            if accepted.is_none() {
+                refused = end;
+            }
+            let (start, behind) = accepted?;
+            Some(Named { kind, start, end: behind, run: end })
+        });
+        let Some(Named { kind, start, end, run }) = named else {
+            at += 1;
             continue;
+        };
+        let (start, end) = match kind {
+            Kind::Address => address::widened(tokens, start, end),
+            Kind::Person => (with_particles(text, tokens, start), end),
+            _ => (start, end),
+        };
+        let start = start.max(first);
+        let (first, last) = (&tokens[start], &tokens[end - 1]);
+        if first.start >= *covered {
+            *covered = with_dot(text, last);
+            out.push(Finding { start: first.start, end: *covered, kind, rule: rule_of(kind) });
         }
-        let (kind, rule) = KINDS[usize::from(label) - 1];
+        at = run.max(end);
+    }
+}
+
+/// A name, in words.
+struct Named {
+    kind: Kind,
+    start: usize,
+    end: usize,
+    /// Where the words end that were labelled as it.
+    run: usize,
+}
+
+fn rule_of(kind: Kind) -> &'static str {
+    KINDS.iter().find(|(of, _)| *of == kind).map_or("name", |(_, rule)| rule)
+}
+
+/// The name that begins at a word by a rule: a field's value, a street.
+fn named(text: &str, window: &Window<'_>, at: usize, kinds: Kinds) -> Option<Named> {
+    let tokens = window.tokens;
+    let value = field::value(text, &tokens[at..]).map(|(kind, words)| (kind, at + words));
+    let street = || {
+        let end = address::street(tokens, at).filter(|_| window.region != Region::Lower)?;
+        Some((Kind::Address, end))
+    };
+    let (kind, end) = value.filter(|(kind, _)| kinds.contains(*kind)).or_else(street)?;
+    let (first, last) = (&tokens[at], &tokens[end - 1]);
+    let public = kind != Kind::Address && is_attribution(text, first, last, kind, window.region);
+    (kinds.contains(kind) && !public).then_some(Named { kind, start: at, end, run: end })
+}
+
+/// Where the words of one name end that begins at `start`.
+fn run_end(tokens: &[Token], labels: &Labels, start: usize) -> usize {
+    let label = labels.best[start];
+    let (kind, _) = KINDS[usize::from(label) - 1];
+    let run = |mut end: usize| {
         while end < tokens.len() && labels.best[end] == label && joins(kind, tokens[end].gap) {
             end += 1;
         }
-        let margin: i32 = labels.margin[start..end].iter().sum();
-        let name = trimmed(kind, &tokens[start..end]);
-        let threshold =
-            i32::from(thresholds[window.region as usize][usize::from(label)]) + doubt(kind, name);
-        let before = start.checked_sub(1).map(|i| &tokens[i]);
-        if margin > threshold
-            && kinds.contains(kind)
-            && let (Some(first), Some(last)) = (name.first(), name.last())
-            && acceptable(kind, name, before, window.region)
-            && !is_attribution(text, first, last, kind, window.region)
-        {
-            out.push(Finding { start: first.start, end: with_dot(text, last), kind, rule });
-        }
-        start = end;
+        end
+    };
+    let end = run(start + 1);
+    // `Okafor, Amara`
+    let reversed = kind == Kind::Person
+        && end - start <= 3
+        && tokens.get(end).is_some_and(|next| {
+            next.gap == Gap::Comma && labels.best[end] == label && next.flags.any(Flags::FIRST)
+        })
+        && !tokens[start..end]
+            .iter()
+            .any(|token| token.flags.any(Flags::FIRST) && !token.flags.any(Flags::LAST));
+    if reversed { run(end + 1) } else { end }
+}
+
+/// The words of the name in `tokens[start..end]`, all of one label, where the model is sure enough.
+fn labelled(
+    text: &str,
+    window: &Window<'_>,
+    labels: &Labels,
+    thresholds: &Thresholds,
+    kinds: Kinds,
+    (start, end): (usize, usize),
+) -> Option<(usize, usize)> {
+    let tokens = window.tokens;
+    let label = usize::from(labels.best[start]);
+    let (kind, _) = KINDS[label - 1];
+    let margin: i32 = labels.margin[start..end].iter().sum();
+    let name = trimmed(kind, &tokens[start..end]);
+    let threshold = i32::from(thresholds[window.region as usize][label]) + doubt(kind, name);
+    let before = start.checked_sub(1).map(|i| &tokens[i]);
+    let (first, last) = (name.first()?, name.last()?);
+    let accepted = margin > threshold
+        && kinds.contains(kind)
+        && acceptable(kind, name, before, window.region)
+        && !is_attribution(text, first, last, kind, window.region);
+    accepted.then_some((end - name.len(), end))
+}
+
+/// Where the name that begins at `tokens[start]` begins with its particles: `van den`, `bin`.
+fn with_particles(text: &str, tokens: &[Token], start: usize) -> usize {
+    const MOST: usize = 3;
+    let particle =
+        |i: usize| tokens[i].flags.any(Flags::PARTICLE) && matches!(tokens[i + 1].gap, Gap::Space);
+    let mut begin = start;
+    // `S. Hansen`, where the initial begins a line.
+    let initial = |i: usize| {
+        tokens[i].shape == Shape::Initial && matches!(tokens[i + 1].gap, Gap::Stop | Gap::Dot)
+    };
+    if begin > 0 && initial(begin - 1) {
+        return begin - 1;
     }
+    while begin > 0 && start - begin < MOST && particle(begin - 1) {
+        begin -= 1;
+    }
+    let noble = |token: &Token| {
+        matches!(
+            &text[token.start..token.end],
+            "van"
+                | "Van"
+                | "von"
+                | "Von"
+                | "bin"
+                | "bint"
+                | "binte"
+                | "binti"
+                | "ibn"
+                | "ter"
+                | "ten"
+                | "af"
+                | "dos"
+                | "della"
+                | "degli"
+                | "vom"
+                | "zu"
+        )
+    };
+    let titled = is_titled(begin.checked_sub(1).map(|i| &tokens[i]));
+    if titled {
+        return begin;
+    }
+    (begin..start).find(|i| noble(&tokens[*i])).unwrap_or(start)
 }
 
 /// How much surer the model has to be of a single word that is no known name, or that is more often
@@ -66,6 +196,8 @@ fn doubt(kind: Kind, name: &[Token]) -> i32 {
     match (kind, name) {
         (Kind::Person, [word]) if word.flags.any(Flags::TECHNICAL) => 400,
         (Kind::Person, [word]) if !word.flags.any(Flags::PERSON) => 200,
+        // `Mark all as read`
+        (Kind::Person, [word]) if word.flags.any(Flags::ORDINARY) && word.gap.begins() => 300,
         _ => 0,
     }
 }
@@ -128,13 +260,19 @@ fn acceptable(kind: Kind, name: &[Token], before: Option<&Token>, region: Region
         }
         Kind::Person if name.len() == 1 => acceptable_word(&name[0], before, region),
         Kind::Person if code => {
-            let keyed = matches!(name[0].key, Key::Person | Key::Party | Key::Name);
+            let keyed =
+                matches!(name[0].key, Key::PersonName | Key::Person | Key::Party | Key::Name);
             let plain = Flags::ORDINARY.with(Flags::TECHNICAL).with(Flags::PLACES);
-            keyed && !name.iter().all(|token| token.flags.any(plain))
+            let (given, family) = (any(Flags::FIRST), any(Flags::LAST));
+            let known =
+                |token: &Token| token.flags.any(Flags::PERSON) && !token.flags.any(Flags::ORDINARY);
+            given && family && name.iter().all(known)
+                || keyed && !name.iter().all(|token| token.flags.any(plain))
                 || name[0].shape == Shape::Initial && any(Flags::LAST) && !any(Flags::PLACES)
                 || name[0].flags.any(Flags::FIRST)
                     && name[1..]
                         .iter()
+                        .filter(|token| token.shape != Shape::Initial)
                         .any(|token| token.flags.any(Flags::LAST) || !token.flags.any(plain))
         }
         Kind::Person if region == Region::Lower => {
@@ -148,6 +286,7 @@ fn acceptable(kind: Kind, name: &[Token], before: Option<&Token>, region: Region
             let numbers = name.iter().any(|token| token.shape.is_number());
             let street = any(Flags::STREETS);
             name.len() >= 2
+                && name.iter().any(|token| !token.shape.is_number())
                 && if code {
                     numbers && (street || name[0].key == Key::Address)
                 } else {
@@ -155,7 +294,17 @@ fn acceptable(kind: Kind, name: &[Token], before: Option<&Token>, region: Region
                 }
         }
         Kind::Location if code => name[0].key == Key::Place && any(Flags::PLACES),
-        Kind::Organization if code => name[0].key == Key::Organization,
+        Kind::Organization if code => {
+            name[0].key == Key::Organization && (name.len() > 1 || name[0].shape != Shape::Upper)
+        }
+        // `Split the bill`, `Region: …`
+        Kind::Location | Kind::Organization
+            if name.len() == 1
+                && (name[0].flags.any(Flags::COMMON)
+                    || name[0].flags.any(Flags::ORDINARY) && name[0].gap.begins()) =>
+        {
+            false
+        }
         _ => !name.iter().all(|token| token.flags.any(Flags::TECHNICAL)),
     }
 }
@@ -203,14 +352,14 @@ const ATTRIBUTIONS: [(&str, Attribution); 23] = {
         ("©", Anywhere),
         ("written by", InCode),
         ("adapted", InCode),
-        ("contribut", InCode),
+        ("contribut", InComments),
         ("thanks to", InCode),
         ("algorithm", InCode),
         ("et al", InCode),
         ("ported", InCode),
         ("__author__", InCode),
         (":author", InCode),
-        ("author", InComments),
+        ("authors", InComments),
         ("thanks", InComments),
         ("credit", InComments),
         (" by ", InComments),
@@ -242,7 +391,7 @@ fn is_titled(before: Option<&Token>) -> bool {
 fn acceptable_word(word: &Token, before: Option<&Token>, region: Region) -> bool {
     let greeted = before.is_some_and(|token| token.flags.any(Flags::GREETING));
     let keyed = match word.key {
-        Key::Person => true,
+        Key::PersonName | Key::Person => true,
         // `to: "Washington"` is a place, or anything.
         Key::Party => word.flags.any(Flags::FIRST) && !word.flags.any(Flags::PLACES),
         _ => false,

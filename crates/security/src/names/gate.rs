@@ -5,10 +5,11 @@
 //! gazetteer tells nearly all of them off. What remains triggers a window, bounded on both sides, so
 //! that any text takes linear time.
 
-use fearless_simd::prelude::*;
-use fearless_simd::{Level, dispatch, u8x64};
+use fearless_simd::{Level, dispatch};
 
+use super::blocks::{BLOCK, Block, classify};
 use super::gazetteer::{Flags, Gazetteer};
+use super::key::{self, Key};
 use super::token::{Gap, Shape, Token, Tokenizer, is_word_byte};
 use super::word;
 use crate::detectors::Budget;
@@ -38,20 +39,6 @@ pub(super) struct Window<'a> {
     pub(super) region: Region,
 }
 
-/// What the first pass leaves of 64 bytes.
-#[derive(Debug, Clone, Copy, Default)]
-struct Block {
-    /// Where a word begins with a capital, or with a letter beyond ASCII.
-    capitals: u64,
-    /// Whether any of those is a capital of ASCII.
-    ascii_capitals: bool,
-    /// How many marks of code there are.
-    marks: u8,
-    /// How many letters in lower case or beyond ASCII, digits and spaces there are.
-    plain: u8,
-}
-
-const BLOCK: usize = 64;
 /// Blocks of a chunk, and those around it that its windows look at.
 const CHUNK: usize = 128;
 const AROUND: usize = 4;
@@ -195,6 +182,12 @@ impl Gate<'_> {
             return false;
         }
         let flags = self.flags(at, end);
+        if is_value(bytes, at)
+            && !flags.any(Flags::ORDINARY.with(Flags::TECHNICAL))
+            && self.triggers_as_value(at)
+        {
+            return true;
+        }
         if flags.any(Flags::PERSON.with(Flags::STREET_END))
             && !flags.any(Flags::COMMON.with(Flags::TECHNICAL))
         {
@@ -224,6 +217,7 @@ impl Gate<'_> {
                 let next_flags = self.flags(next, next_end);
                 let ordinary = Flags::ORDINARY.with(Flags::TECHNICAL);
                 flags.any(Flags::TITLE)
+                    || next_flags.any(Flags::WAY) && !flags.any(ordinary)
                     || flags.any(Flags::PERSON.with(Flags::STREETS))
                     || next_flags.any(Flags::NAMES.without(Flags::UNIT))
                         && !next_flags.any(Flags::COMMON)
@@ -234,29 +228,65 @@ impl Gate<'_> {
                     && around.region() == Region::Prose
                     && kind == WordEnd::Word
                     || flags.any(Flags::TITLE)
+                    || flags.any(Flags::WAY) && kind == WordEnd::Word
             }
         }
     }
 
-    /// Whether the word at `at`, all in capitals, is a given name with another such word behind it.
+    /// Whether the field's name in front of the word at `at` says that it is a name.
+    #[inline(never)]
+    fn triggers_as_value(&self, at: usize) -> bool {
+        match key::before(self.text, at) {
+            Key::PersonName | Key::Person | Key::Address => true,
+            Key::Place | Key::Organization => self.places,
+            _ => false,
+        }
+    }
+
+    /// Whether the word at `at`, all in capitals, is a known name beside another word that could be
+    /// one: `ANNA MEIER`, `MEIER Anna`, `MEIER^ANNA`.
     fn triggers_in_capitals(&self, at: usize) -> bool {
-        const LONGEST: usize = 16;
+        const LONGEST: usize = 24;
         let bytes = self.text.as_bytes();
-        let letters = |from: usize| {
-            bytes[from..].iter().take(LONGEST).take_while(|byte| byte.is_ascii_uppercase()).count()
+        let capitals = |from: usize| {
+            letters_end(self.text, from, (from + LONGEST).min(bytes.len()), u8::is_ascii_uppercase)
         };
-        let end = at + letters(at);
-        if bytes.get(end) != Some(&b' ') || end - at < 3 {
+        let end = capitals(at);
+        if end - at >= 2
+            && !bytes.get(end).is_some_and(|byte| is_word_byte(*byte))
+            && is_value(bytes, at)
+        {
+            let plain = Flags::ORDINARY.with(Flags::TECHNICAL);
+            if !self.flags(at, end).any(plain) && self.triggers_as_value(at) {
+                return true;
+            }
+        }
+        let next = match bytes.get(end..end + 2) {
+            Some(b", ") => end + 2,
+            Some([b' ' | b'^', _]) => end + 1,
+            _ => return false,
+        };
+        if end - at < 3 || !bytes.get(next).is_some_and(|b| b.is_ascii_uppercase() || *b >= 0xC3) {
             return false;
         }
-        let next_end = end + 1 + letters(end + 1);
+        let mut next_end = capitals(next);
+        let is_titled = bytes.get(next_end).is_some_and(u8::is_ascii_lowercase);
+        if is_titled {
+            next_end = word_end(self.text, next).0;
+        }
         let closes = |byte: &u8| !is_word_byte(*byte) && *byte != b'(';
-        if next_end - end < 4 || !bytes.get(next_end).is_none_or(closes) {
+        if next_end - next < 3 || !bytes.get(next_end).is_none_or(closes) {
             return false;
         }
         let plain = Flags::ORDINARY.with(Flags::TECHNICAL);
-        let flags = self.flags(at, end);
-        flags.any(Flags::FIRST) && !flags.any(plain) && !self.flags(end + 1, next_end).any(plain)
+        let (flags, next) = (self.flags(at, end), self.flags(next, next_end));
+        !flags.any(plain)
+            && !next.any(plain)
+            && if is_titled {
+                flags.any(Flags::LAST) && next.any(Flags::FIRST)
+            } else {
+                flags.any(Flags::FIRST) || flags.any(Flags::LAST) && next.any(Flags::PERSON)
+            }
     }
 
     fn flags(&self, start: usize, end: usize) -> Flags {
@@ -421,6 +451,18 @@ fn leads(tokens: &[Token], i: usize, lower: bool, through: bool) -> bool {
     false
 }
 
+/// Whether a value could begin at `at`: behind `="`, `: `, `>`.
+#[inline]
+fn is_value(bytes: &[u8], at: usize) -> bool {
+    let before = |i: usize| at.checked_sub(i).map_or(b' ', |i| bytes[i]);
+    match before(1) {
+        b'"' | b'\'' => matches!(before(2), b':' | b'=' | b' ' | b'[' | b'\\'),
+        b' ' => matches!(before(2), b':' | b'='),
+        b'=' | b':' | b'>' => true,
+        _ => false,
+    }
+}
+
 /// How a capitalised word ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WordEnd {
@@ -482,75 +524,4 @@ fn letters_end(text: &str, at: usize, limit: usize, ascii: impl Fn(&u8) -> bool)
         end += c.len_utf8();
     }
     end
-}
-
-/// Classifies as many blocks from `start` on.
-#[inline(always)]
-fn classify<S: Simd>(simd: S, bytes: &[u8], start: usize, blocks: &mut [Block]) {
-    for (i, classified) in blocks.iter_mut().enumerate() {
-        let at = start + i * BLOCK;
-        let rest = &bytes[at..];
-        let padded;
-        let block = match rest.first_chunk() {
-            Some(block) => block,
-            None => {
-                padded = last_block(rest);
-                &padded
-            }
-        };
-        let before = at.checked_sub(1).map_or(b' ', |i| bytes[i]);
-        *classified = classify_block(simd, block, before, rest.get(BLOCK).copied().unwrap_or(b' '));
-    }
-}
-
-#[cold]
-fn last_block(rest: &[u8]) -> [u8; BLOCK] {
-    let mut block = [b' '; BLOCK];
-    block[..rest.len()].copy_from_slice(rest);
-    block
-}
-
-#[inline(always)]
-fn classify_block<S: Simd>(simd: S, block: &[u8; BLOCK], before: u8, behind: u8) -> Block {
-    let bytes = u8x64::load_array_ref(simd, block);
-    let upper = within(bytes, b'A', b'Z');
-    let lower = within(bytes, b'a', b'z');
-    let digits = within(bytes, b'0', b'9');
-    let high = bytes.simd_ge(0x80).to_bitmask();
-    let lead = within(bytes, 0xC3, 0xDF);
-    let marks = within(bytes, b'[', b'`') | within(bytes, b'{', b'~') | within(bytes, b';', b'>');
-    let backslashes = bytes.simd_eq(b'\\').to_bitmask();
-    let spaces = bytes.simd_eq(b' ').to_bitmask();
-    let word = upper | lower | digits | bytes.simd_eq(b'_').to_bitmask() | high;
-    let before = u64::from(is_word_byte(before));
-    let behind = u64::from(behind.is_ascii_lowercase() || behind >= 0x80) << 63;
-    let begins = !(word << 1 | before) | behind_escapes(block, backslashes);
-    let inner = (lower | high) >> 1 | behind;
-    Block {
-        // Words all in capitals are visited for their second letter: `ANNA`.
-        capitals: (upper & (inner | upper >> 1) | lead & inner) & begins,
-        ascii_capitals: upper & begins & inner != 0,
-        marks: marks.count_ones() as u8,
-        plain: (lower | high | digits | spaces).count_ones() as u8,
-    }
-}
-
-/// Which bytes are `first`, `last` or between.
-#[inline(always)]
-fn within<S: Simd>(bytes: u8x64<S>, first: u8, last: u8) -> u64 {
-    (bytes - first).simd_le(last - first).to_bitmask()
-}
-
-/// Where a word begins behind `\n` in a string: the `n` is none of its letters.
-#[inline]
-fn behind_escapes(block: &[u8; BLOCK], mut backslashes: u64) -> u64 {
-    let mut begins = 0;
-    while backslashes != 0 {
-        let at = backslashes.trailing_zeros() as usize;
-        backslashes &= backslashes - 1;
-        if at + 2 < BLOCK && matches!(block[at + 1], b'n' | b'r' | b't') {
-            begins |= 1 << (at + 2);
-        }
-    }
-    begins
 }

@@ -1,7 +1,7 @@
 //! What is known about single words: that one is a given name, another ends a street's name, a
 //! third is an ordinary word of the language.
 //!
-//! An open-addressed table of word hashes: 18 bits of a word's hash and 14 flags a slot. Words that
+//! An open-addressed table of word hashes: 17 bits of a word's hash and 15 flags a slot. Words that
 //! are not in it are told as such but for one in some ten thousand.
 
 use super::word;
@@ -41,6 +41,9 @@ impl Flags {
     /// `Hi`, `Dear`, `Bonjour`.
     pub const GREETING: Self = Self(1 << 13);
 
+    /// A street's word that hardly means anything else: `Road`, `rue`, `ulica`.
+    pub const WAY: Self = Self(1 << 14);
+
     /// Names of persons.
     pub const PERSON: Self = Self(Self::FIRST.0 | Self::LAST.0);
     /// Ordinary words.
@@ -74,7 +77,7 @@ impl Flags {
     }
 }
 
-const FLAG_BITS: u32 = 14;
+const FLAG_BITS: u32 = 15;
 const FLAG_MASK: u32 = (1 << FLAG_BITS) - 1;
 
 /// Words and their flags.
@@ -97,7 +100,7 @@ impl Gazetteer {
             earlier.1 |= if same { later.1 } else { 0 };
             same
         });
-        let mut slots = vec![0_u32; (entries.len() * 5 / 2).next_power_of_two().max(16)];
+        let mut slots = vec![0_u32; (entries.len() * 3 / 2).next_power_of_two().max(16)];
         for (hash, flags) in entries {
             let mut at = first_slot(hash, slots.len());
             while slots[at] != 0 {
@@ -144,15 +147,17 @@ fn first_slot(hash: u32, slots: usize) -> usize {
 /// Ends of streets' names in languages that write them as one word, by their last letter.
 const fn street_ends(last: u8) -> &'static [&'static str] {
     match last {
-        b'e' => &["straße", "strasse", "gasse", "allee", "kade", "gade", "promenade"],
+        b'e' => &["straße", "strasse", "gasse", "allee", "kade", "gade", "promenade", "stræde"],
         b'r' => &["str", "ufer"],
         b'g' => &["weg", "stieg", "steeg"],
         b'z' => &["platz"],
         b'm' => &["damm"],
-        b't' => &["straat", "gracht"],
-        b'n' => &["laan", "plein", "vägen", "gatan", "veien"],
+        b't' => &["straat", "gracht", "torget"],
+        b'n' => &["laan", "plein", "vägen", "gatan", "veien", "stigen", "backen"],
+        b'i' => &["kaai"],
+        b's' => &["plass"],
         b'f' => &["dreef"],
-        b'l' => &["singel"],
+        b'l' => &["singel", "burgwal"],
         b'j' => &["vej"],
         b'a' => &["gata", "kuja"],
         b'u' => &["katu"],

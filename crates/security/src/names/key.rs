@@ -1,5 +1,10 @@
 //! What a key says about its value: `author` stands before a person, `city` before a place.
 
+use std::sync::LazyLock;
+
+use super::gazetteer::{Flags, Gazetteer};
+use super::word;
+
 /// What kind of value a key stands before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -10,8 +15,10 @@ pub(super) enum Key {
     Other,
     /// `name`: of a person, or of anything else.
     Name,
-    /// `full_name`, `customer`, `Author`.
+    /// `customer`, `Author`.
     Person,
+    /// `full_name`, `lastName`: nothing but a person's name, or a part of it.
+    PersonName,
     /// `from`, `user`, `owner`: a person or something else.
     Party,
     /// `address`, `street`.
@@ -22,179 +29,95 @@ pub(super) enum Key {
     Organization,
 }
 
-const PERSON: [&str; 52] = [
-    "author",
-    "authors",
-    "fullname",
-    "firstname",
-    "lastname",
-    "surname",
-    "forename",
-    "givenname",
-    "familyname",
-    "middlename",
-    "nickname",
-    "maidenname",
-    "customer",
-    "patient",
-    "employee",
-    "assignee",
-    "reporter",
-    "cardholder",
-    "accountholder",
-    "holder",
-    "committer",
-    "reviewer",
-    "maintainer",
-    "recipient",
-    "beneficiary",
-    "passenger",
-    "guest",
-    "applicant",
-    "student",
-    "teacher",
-    "doctor",
-    "physician",
-    "driver",
-    "tenant",
-    "landlord",
-    "manager",
-    "supervisor",
-    "attendee",
-    "attendees",
-    "participants",
-    "contact",
-    "signed",
-    "by",
-    "attn",
-    "vorname",
-    "nachname",
-    "prenom",
-    "apellido",
-    "apellidos",
-    "cognome",
-    "displayname",
-    "person",
-];
-const PARTY: [&str; 23] = [
-    "from",
-    "to",
-    "cc",
-    "bcc",
-    "user",
-    "owner",
-    "sender",
-    "client",
-    "caller",
-    "agent",
-    "member",
-    "creator",
-    "requester",
-    "approver",
-    "operator",
-    "buyer",
-    "seller",
-    "lead",
-    "speaker",
-    "username",
-    "login",
-    "bot",
-    "bcc",
-];
-const ADDRESS: [&str; 22] = [
-    "address",
-    "addr",
-    "street",
-    "address1",
-    "address2",
-    "addressline",
-    "line1",
-    "line2",
-    "residence",
-    "shipping",
-    "billing",
-    "shipto",
-    "billto",
-    "adresse",
-    "direccion",
-    "indirizzo",
-    "adres",
-    "anschrift",
-    "home",
-    "delivery",
-    "location",
-    "lives",
-];
-const PLACE: [&str; 14] = [
-    "city",
-    "town",
-    "country",
-    "state",
-    "province",
-    "region",
-    "place",
-    "birthplace",
-    "stadt",
-    "ort",
-    "ville",
-    "ciudad",
-    "pais",
-    "land",
-];
-const ORGANIZATION: [&str; 12] = [
-    "company",
-    "organization",
-    "organisation",
-    "org",
-    "employer",
-    "vendor",
-    "supplier",
-    "institution",
-    "firm",
-    "firma",
-    "bank",
-    "business",
-];
+/// What words say, as bits.
+const PERSON_NAME: Flags = Flags(1);
+const PERSON: Flags = Flags(1 << 1);
+const PARTY: Flags = Flags(1 << 2);
+const ADDRESS: Flags = Flags(1 << 3);
+const PLACE: Flags = Flags(1 << 4);
+const ORGANIZATION: Flags = Flags(1 << 5);
+/// `name` itself, in several languages.
+const NAME: Flags = Flags(1 << 6);
 /// Before `name` these make it a person's.
-const OF_PERSON: [&str; 37] = [
-    "full",
-    "first",
-    "last",
-    "given",
-    "family",
-    "middle",
-    "maiden",
-    "customer",
-    "user",
-    "employee",
-    "patient",
-    "client",
-    "contact",
-    "holder",
-    "cardholder",
-    "account",
-    "author",
-    "committer",
-    "student",
-    "guest",
-    "member",
-    "legal",
-    "real",
-    "sender",
-    "recipient",
-    "owner",
-    "manager",
-    "doctor",
-    "driver",
-    "passenger",
-    "beneficiary",
-    "display",
-    "person",
-    "reviewer",
-    "assignee",
-    "tenant",
-    "emergency",
+const OF_PERSON: Flags = Flags(1 << 7);
+/// Behind any other word these make it something else: `author_id`.
+const NOT: Flags = Flags(1 << 8);
+
+const WORDS: [(Flags, &str); 9] = [
+    (
+        PERSON_NAME,
+        "fullname firstname lastname surname forename givenname familyname middlename maidenname \
+         given fname lname givn vorname nachname familienname prenom prenoms nomcomplet \
+         apellido apellidos primerapellido segundoapellido cognome nominativo sobrenome \
+         nomecompleto achternaam voornaam imie nazwisko jmeno prijmeni fornavn etternavn efternavn \
+         fornamn efternamn etunimi sukunimi soyad soyadi adsoyad isim vezeteknev keresztnev \
+         prenume cardholder cardholdername accountholder kontoinhaber titulaire titular \
+         intestatario",
+    ),
+    (
+        PERSON,
+        "author authors nickname displayname family customer patient employee assignee reporter holder committer \
+         reviewer maintainer maintainers contributor contributors recipient beneficiary passenger \
+         guest applicant student pupil teacher doctor physician driver tenant landlord manager \
+         supervisor attendee attendees participant participants contact signed by attn attention \
+         person persons people claimant plaintiff defendant witness insured policyholder borrower \
+         lender guarantor spouse child mother father guardian nurse surgeon lawyer attorney \
+         solicitor judge executor notary director chair consignee shipper payee payer lessee lessor \
+         traveller traveler resident subject interviewer interviewee candidate referee responsable \
+         cliente paciente paziente patiente kunde kundin mieter inhaber empfaenger absender \
+         ansprechpartner mitarbeiter klant huurder client klient odbiorca nadawca locataire \
+         destinataire beneficiaire assure empleado destinatario remetente conducente dipendente \
+         hasta musteri alici gonderen kund kunden kontaktperson kontakt editor translator",
+    ),
+    (
+        PARTY,
+        "from to cc bcc user owner sender caller agent member creator requester approver operator \
+         buyer seller lead speaker username login bot visitor",
+    ),
+    (
+        ADDRESS,
+        "address addr adr street strasse address1 address2 addressline addressline1 addressline2 \
+         streetaddress streetname strtnm line1 line2 residence shipping billing shipto billto \
+         adresse direccion domicilio indirizzo adres adresa endereco morada anschrift wohnort \
+         domicile rue calle via rua ulica home delivery location lives mailingaddress cim lakcim \
+         osoite osoitetiedot adressen zamieszkania",
+    ),
+    (
+        PLACE,
+        "city town country state province region place birthplace stadt ort ville ciudad pais land \
+         municipality county district twnnm townname locality comune citta cidade miasto mesto \
+         varos sehir ulke kaupunki stad gemeente commune nationality residencecountry hometown",
+    ),
+    (
+        ORGANIZATION,
+        "company organization organisation org employer vendor supplier institution firm firma \
+         bank business entreprise empresa azienda bedrijf arbeitgeber employeur societe",
+    ),
+    (NAME, "name names nom nombre naam navn namn nome nazwa nev nimi ad adi nm fn ime"),
+    (
+        OF_PERSON,
+        "full first last given family middle maiden customer user employee patient client contact \
+         holder cardholder account author committer student guest member legal real sender \
+         recipient owner manager doctor driver passenger beneficiary display person reviewer \
+         assignee tenant emergency applicant birth father mother spouse guardian witness insured \
+         participant attendee teacher physician nurse buyer seller payee payer debtor creditor \
+         debtr cdtr preferred",
+    ),
+    (
+        NOT,
+        "fontfamily productfamily addressfamily id ids type types key keys url uri count class file path email mail mails phone code \
+         number no hash token date time status role roles group groups list index size length \
+         field fields column label format pattern regex validator",
+    ),
 ];
+
+/// The words by their hash: keys are looked at for every value that begins with a capital.
+static TABLE: LazyLock<Gazetteer> = LazyLock::new(|| {
+    let words = WORDS
+        .iter()
+        .flat_map(|(flags, words)| words.split_ascii_whitespace().map(|word| (word, *flags)));
+    Gazetteer::build(words)
+});
 
 /// What `key` says about its value.
 pub(super) fn classify(key: &str) -> Key {
@@ -206,30 +129,71 @@ pub(super) fn classify(key: &str) -> Key {
     let Some(last) = words.next() else {
         return Key::Other;
     };
-    let before = words.next();
-    let is = |list: &[&str], word: Word| list.contains(&word.as_str());
-    let whole = Word::of(key);
-    if is(&PERSON, whole) {
-        return Key::Person;
+    let of = |word: Word| TABLE.look_up(word::hash(word.as_str()));
+    let last = of(last);
+    if last.any(NOT) {
+        return Key::Other;
     }
-    match last.as_str() {
-        "name" | "names" | "nom" | "nombre" | "naam" | "navn" | "nome" => match before {
+    let whole = of(Word::of(key));
+    let before = words.next().map(of);
+    if whole != Flags::default() && !whole.any(NAME) {
+        return kind_of(whole);
+    }
+    if last.any(NAME) {
+        return match before {
             None => Key::Name,
-            Some(word) if is(&OF_PERSON, word) => Key::Person,
-            Some(word) if is(&ORGANIZATION, word) => Key::Organization,
-            Some(word) if is(&PLACE, word) => Key::Place,
-            Some(word) if is(&ADDRESS, word) => Key::Address,
+            Some(word) if word.any(OF_PERSON) => Key::PersonName,
+            Some(word) if word.any(ORGANIZATION) => Key::Organization,
+            Some(word) if word.any(PLACE) => Key::Place,
+            Some(word) if word.any(ADDRESS) => Key::Address,
             Some(_) => Key::Other,
-        },
-        "id" | "type" | "key" | "url" | "count" | "class" | "file" | "path" | "email" | "mail" => {
-            Key::Other
-        }
-        _ if is(&PERSON, last) => Key::Person,
-        _ if is(&PARTY, last) => Key::Party,
-        _ if is(&ADDRESS, last) => Key::Address,
-        _ if is(&PLACE, last) => Key::Place,
-        _ if is(&ORGANIZATION, last) => Key::Organization,
+        };
+    }
+    // `country_of_residence` is what its first word says.
+    let first = words.last().map(of).or(before).unwrap_or(last);
+    let of_first = key.as_bytes().windows(4).any(|part| part == b"_of_");
+    kind_of(if of_first { first } else { last })
+}
+
+fn kind_of(word: Flags) -> Key {
+    match word {
+        _ if word.any(NOT) => Key::Other,
+        _ if word.any(PERSON_NAME) => Key::PersonName,
+        _ if word.any(PERSON) => Key::Person,
+        _ if word.any(PARTY) => Key::Party,
+        _ if word.any(ADDRESS) => Key::Address,
+        _ if word.any(PLACE) => Key::Place,
+        _ if word.any(ORGANIZATION) => Key::Organization,
         _ => Key::Other,
+    }
+}
+
+/// What the key in front of the value at `at` says, where there is one on the same line: `"key": "`,
+/// `key=`, `<key>`, `key: `.
+pub(super) fn before(text: &str, at: usize) -> Key {
+    const MARKS: usize = 6;
+    const LONGEST: usize = 32;
+    let bytes = text.as_bytes();
+    let mut end = at;
+    let mut separates = false;
+    while end > 0 && at - end < MARKS {
+        match bytes[end - 1] {
+            b':' | b'=' => separates = true,
+            b'>' => separates = separates || end == at || bytes[end] == b' ',
+            b' ' | b'"' | b'\'' | b'\\' | b'[' | b'{' | b'(' | b'\t' => {}
+            _ => break,
+        }
+        end -= 1;
+    }
+    if !separates {
+        return Key::None;
+    }
+    let is_key = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let letters = bytes[end.saturating_sub(LONGEST)..end].iter().rev().take_while(|b| is_key(b));
+    let start = end - letters.count();
+    match text.get(start..end) {
+        Some(key) if !key.is_empty() => classify(key),
+        _ => Key::None,
     }
 }
 
@@ -307,9 +271,11 @@ mod tests {
     fn keys_say_what_follows() {
         for (key, kind) in [
             ("name", Key::Name),
-            ("fullName", Key::Person),
-            ("full_name", Key::Person),
-            ("customer_name", Key::Person),
+            ("fullName", Key::PersonName),
+            ("full_name", Key::PersonName),
+            ("customer_name", Key::PersonName),
+            ("customer", Key::Person),
+            ("country_of_residence", Key::Place),
             ("Author", Key::Person),
             ("Co-authored-by", Key::Person),
             ("fileName", Key::Other),
@@ -323,6 +289,25 @@ mod tests {
             ("überName", Key::Other),
         ] {
             assert_eq!(classify(key), kind, "{key}");
+        }
+    }
+
+    #[test]
+    fn the_key_in_front_of_a_value() {
+        for (before_value, key) in [
+            ("{\"full_name\": \"", Key::PersonName),
+            ("\\\"lastName\\\":\\\"", Key::PersonName),
+            ("<surname>", Key::PersonName),
+            ("surname=", Key::PersonName),
+            ("'nom' => \"", Key::Name),
+            ("Patient: ", Key::Person),
+            ("\"given\":[\"", Key::PersonName),
+            ("say ", Key::None),
+            ("std::", Key::Other),
+            ("(", Key::None),
+        ] {
+            let text = format!("{before_value}Anna");
+            assert_eq!(before(&text, before_value.len()), key, "{text}");
         }
     }
 }

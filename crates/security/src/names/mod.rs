@@ -7,11 +7,17 @@
 //! them, the key in front of them (`author:`, `"name":`) and whether they stand among code. Where
 //! code stands, single words are never taken for persons ([`accept`]).
 //!
+//! Beside the model stand two rules: a field's name says what its value is ([`field`]), and what
+//! stands around a street belongs to its address ([`address`]).
+//!
 //! The model is trained by the `train names` command of the `training` package, which sees the text
 //! through [`training`]: the very same windows and features.
 
 mod accept;
+mod address;
+mod blocks;
 mod features;
+mod field;
 mod gate;
 mod gazetteer;
 mod key;
@@ -56,11 +62,13 @@ pub(crate) fn find_within(text: &str, kinds: Kinds, budget: &Budget, out: &mut V
 
 fn find_with(model: &Model, text: &str, kinds: Kinds, budget: &Budget, out: &mut Vec<Finding>) {
     let mut labels = tagger::Labels::default();
+    let mut covered = 0;
     gate::windows(text, &model.gazetteer, kinds, 0, budget, |window| {
         let found = out.len();
         tagger::label(&model.tagger, window, &mut labels);
-        accept::collect(text, window, &labels, &model.thresholds, kinds, out);
-        let in_vain = window.tokens.len().saturating_sub(WORDS_OF_A_NAME * (out.len() - found));
+        accept::collect(text, window, &labels, &model.thresholds, kinds, &mut covered, out);
+        let names = out.len().saturating_sub(found);
+        let in_vain = window.tokens.len().saturating_sub(WORDS_OF_A_NAME * names);
         budget.spend(COST_OF_A_WORD * in_vain);
     });
 }

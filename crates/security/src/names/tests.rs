@@ -67,6 +67,42 @@ fn names_in_code_data_and_logs() {
 }
 
 #[test]
+fn a_field_says_what_its_value_is() {
+    for (text, name) in [
+        ("{\"last_name\":\"Quarkhamer\",\"n\":1}", "Quarkhamer"),
+        ("scan ok surname=ABRAMZELM KOTTER nr=4", "ABRAMZELM KOTTER"),
+        ("<familyName>Ostrevant</familyName>", "Ostrevant"),
+    ] {
+        check(text, &[(Kind::Person, name)]);
+    }
+    for text in [
+        "{\"displayName\": \"Summer Sale\", \"lastName\": null, \"firstName\": \"Required\"}",
+        "font-family: \"Fira Code\"; address: \"0.0.0.0:8080\"",
+        "customer: Customer, address: Address, driver: WebDriver,",
+        "lastName: z.string().min(1), full_name = first_name",
+    ] {
+        check(text, &[]);
+    }
+}
+
+#[test]
+fn an_address_has_its_numbers_and_its_town() {
+    for (text, address) in [
+        (
+            "Send it to ul. Dworcowa 18/3, 85-009 Bydgoszcz today.",
+            "ul. Dworcowa 18/3, 85-009 Bydgoszcz",
+        ),
+        (
+            "He lives at 7/210 Jacaranda Avenue, Ipswich QLD 4305.",
+            "7/210 Jacaranda Avenue, Ipswich QLD 4305",
+        ),
+        ("Adresse: Rue du Marché 14, 1204 Genève\n", "Rue du Marché 14, 1204 Genève"),
+    ] {
+        check(text, &[(Kind::Address, address)]);
+    }
+}
+
+#[test]
 fn places_and_organisations_only_when_asked_for() {
     let text = "Amara Okafor left Siemens and moved from Lagos to Nairobi.";
     check(text, &[(Kind::Person, "Amara Okafor")]);

@@ -16,9 +16,9 @@ pub(super) enum Shape {
     Upper,
     /// `W`
     Initial,
-    /// `12`
+    /// `12`, `123456`
     Number,
-    /// `123456`
+    /// `1234567`
     LongNumber,
     /// `12B`, `KW6`
     Mixed,
@@ -300,7 +300,7 @@ impl<'a> Tokenizer<'a> {
     #[inline]
     fn gap(&mut self, start: usize, end: usize) -> Gap {
         let gap = &self.text.as_bytes()[start..end];
-        if gap == b" " {
+        if gap == b" " || self.is_before_article(gap, end) {
             return Gap::Space;
         }
         if start == 0 {
@@ -311,6 +311,12 @@ impl<'a> Tokenizer<'a> {
             };
         }
         self.long_gap(gap, false)
+    }
+
+    /// Whether the apostrophe is that of the article in `van 't Hof`.
+    fn is_before_article(&self, gap: &[u8], end: usize) -> bool {
+        let next = self.text.as_bytes().get(end..end + 2);
+        matches!(gap, b" '" | b" \xE2\x80\x99") && matches!(next, Some(b"t " | b"T "))
     }
 
     fn long_gap(&mut self, gap: &[u8], first: bool) -> Gap {
@@ -360,7 +366,7 @@ fn shape(text: &str, bits: u8) -> Shape {
     }
     if bits & DIGIT != 0 {
         return match bits & (LOWER | UPPER | OTHER) {
-            0 if text.len() <= 5 => Shape::Number,
+            0 if text.len() <= 6 => Shape::Number,
             0 if bits & JOINED != 0 && text.len() <= 9 => Shape::Number,
             0 => Shape::LongNumber,
             _ if text.len() <= 5 && bytes[0].is_ascii_digit()
