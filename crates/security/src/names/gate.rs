@@ -135,6 +135,18 @@ impl Around<'_> {
     }
 }
 
+/// Whether the word from `at` to `end` stands between digits as in `12/Mar/2024`: logs are full of it.
+#[inline]
+fn is_month(bytes: &[u8], at: usize, end: usize) -> bool {
+    let is_sign = |byte: Option<&u8>| matches!(byte, Some(b'/' | b'-'));
+    let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+    is_sign(bytes.get(end))
+        && is_digit(bytes.get(end + 1))
+        && at >= 2
+        && is_sign(bytes.get(at - 1))
+        && is_digit(bytes.get(at - 2))
+}
+
 struct Gate<'a> {
     text: &'a str,
     gazetteer: &'a Gazetteer,
@@ -178,7 +190,7 @@ impl Gate<'_> {
             return false;
         }
         let (end, kind) = word_end(self.text, at);
-        if kind == WordEnd::Identifier || end - at < 2 {
+        if kind == WordEnd::Identifier || end - at < 2 || is_month(bytes, at, end) {
             return false;
         }
         let flags = self.flags(at, end);
