@@ -13,6 +13,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
+use serde::Deserialize;
 use sluice_security::injection::Origin;
 
 use crate::chance::Chance;
@@ -29,6 +30,8 @@ pub(crate) struct Example {
     pub(crate) origin: Origin,
     /// Which file or which source of a file it is from.
     pub(crate) source: String,
+    /// Which part of its source it is from, where figures are given by part.
+    pub(crate) group: Option<String>,
     /// Where in the text the attack is, where that is known.
     pub(crate) payload: Option<Range<usize>>,
     /// Whether it is only to be trained on, not to be judged by.
@@ -50,6 +53,17 @@ pub(crate) struct Corpus {
     pub(crate) provenance: Vec<Provenance>,
 }
 
+/// A line of a `.jsonl` file.
+#[derive(Deserialize)]
+struct Row {
+    text: String,
+    /// 1 for an attack, 0 for a harmless text.
+    label: u8,
+    group: String,
+    /// `tool` for what a tool returned, `user` for what a person typed.
+    origin: String,
+}
+
 enum Section {
     Examples { is_attack: bool, origin: Origin },
     Carrier,
@@ -64,7 +78,7 @@ pub(crate) fn read(folder: &Path) -> Result<Corpus> {
     let mut paths = Vec::new();
     for entry in entries {
         let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "txt") {
+        if path.extension().is_some_and(|extension| extension == "txt" || extension == "jsonl") {
             paths.push(path);
         }
     }
@@ -73,7 +87,11 @@ pub(crate) fn read(folder: &Path) -> Result<Corpus> {
     for path in paths {
         let source = fs::read_to_string(&path)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        corpus.add_file(&name, &source).with_context(|| format!("in {}", path.display()))?;
+        let added = match path.extension() {
+            Some(extension) if extension == "jsonl" => corpus.add_rows(&name, &source),
+            _ => corpus.add_file(&name, &source),
+        };
+        added.with_context(|| format!("in {}", path.display()))?;
     }
     Ok(corpus)
 }
@@ -107,13 +125,38 @@ impl Corpus {
                 rows += 1;
             }
         }
+        self.record(format!("{name}.txt"), source, rows);
+        Ok(())
+    }
+
+    /// A file with one labelled text a line, written by somebody who had not seen the others.
+    fn add_rows(&mut self, name: &str, source: &str) -> Result<()> {
+        let mut rows = 0;
+        for (i, line) in source.lines().enumerate() {
+            let row: Row = serde_json::from_str(line)
+                .with_context(|| format!("line {} is not a row", i + 1))?;
+            rows += 1;
+            self.examples.push(Example {
+                text: row.text,
+                is_attack: row.label == 1,
+                origin: if row.origin == "tool" { Origin::Tool } else { Origin::User },
+                source: format!("own:{name}"),
+                group: Some(row.group),
+                payload: None,
+                is_extra: false,
+            });
+        }
+        self.record(format!("{name}.jsonl"), source, rows);
+        Ok(())
+    }
+
+    fn record(&mut self, file: String, source: &str, rows: usize) {
         self.provenance.push(Provenance {
-            file: format!("training/corpus/injection/{name}.txt"),
+            file: format!("training/corpus/injection/{file}"),
             blake3: blake3::hash(source.as_bytes()).to_hex().to_string(),
             rows,
             sources: vec!["written for this project (Apache-2.0)".to_owned()],
         });
-        Ok(())
     }
 
     fn add(&mut self, section: &Section, name: &str, text: String) {
@@ -123,6 +166,7 @@ impl Corpus {
                 is_attack: *is_attack,
                 origin: *origin,
                 source: format!("own:{name}"),
+                group: None,
                 payload: None,
                 is_extra: false,
             }),

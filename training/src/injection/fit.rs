@@ -170,13 +170,13 @@ fn bounds(bags: &[(&Bag, f32)]) -> Vec<(bool, bool)> {
 /// In which sources a feature was seen, as far as that matters.
 #[derive(Clone, Copy, Default)]
 struct Seen {
-    sources: u64,
+    sources: u128,
     texts: u32,
 }
 
 impl Seen {
     fn add(&mut self, source: usize) {
-        self.sources |= 1 << (source % 64);
+        self.sources |= 1 << (source % 128);
         self.texts += 1;
     }
 

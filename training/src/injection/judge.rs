@@ -5,7 +5,7 @@ use std::fmt;
 use std::thread;
 
 use serde::Serialize;
-use sluice_security::injection::Origin;
+use sluice_security::injection::{Origin, windows};
 
 use super::corpus::Example;
 use super::fit::{Bag, Settings, log_odds};
@@ -48,9 +48,9 @@ pub(crate) struct Figure {
 pub(crate) struct Judged {
     /// The figures.
     pub(crate) figures: Figures,
-    /// Log-odds of the calibrated score for a sum of 0.
+    /// Where on the score's curve a sum of 0 lies.
     pub(crate) shift: f32,
-    /// How much the calibrated score's log-odds grow with those of the sum.
+    /// How far on it the sum's log-odds lead.
     pub(crate) slope: f32,
 }
 
@@ -108,11 +108,14 @@ fn score(
     let weights = fit_on(examples, bags, settings, |example| !fold.contains(&example.source));
     let held_out = (0..examples.len())
         .filter(|i| !examples[*i].is_extra && fold.contains(&examples[*i].source));
-    let worst = |i: usize| {
-        let places = looked_at[i].iter().map(|bag| log_odds(&weights, bag));
-        places.fold(NOTHING, f32::max)
-    };
-    held_out.map(|i| (i, worst(i))).collect()
+    held_out.map(|i| (i, worst(&weights, &looked_at[i]))).collect()
+}
+
+/// The log-odds of a text by what scoring looks at in it.
+fn worst(weights: &[f32], looked_at: &[Bag]) -> f32 {
+    let places = looked_at.iter().map(|bag| log_odds(weights, bag));
+    let tokens = looked_at.iter().map(|bag| bag.ends.len()).sum();
+    places.fold(NOTHING, f32::max) - windows::doubt(tokens)
 }
 
 fn measure(examples: &[Example], scored: &[(usize, f32)]) -> Judged {
@@ -127,14 +130,16 @@ fn measure(examples: &[Example], scored: &[(usize, f32)]) -> Judged {
         scores
     };
     let (public, own) = (harmless(false), harmless(true));
-    let usual = above_all_but(&public, 0.01).max(above_all_but(&own, 0.07));
+    let usual = above_all_but(&public, 0.01).max(above_all_but(&own, 0.055));
     let strict = above_all_but(&public, 0.001).max(above_all_but(&own, 0.01)).max(usual + 0.5);
 
     let mut sources: BTreeMap<String, Figure> = BTreeMap::new();
     for (i, score) in scored {
         let example = &examples[*i];
         let origin = if example.origin == Origin::Tool { "tool" } else { "user" };
-        let figure = sources.entry(format!("{} ({origin})", example.source)).or_default();
+        let part = example.group.as_ref().map_or_else(String::new, |group| format!("/{group}"));
+        let name = format!("{}{part} ({origin})", example.source);
+        let figure = sources.entry(name).or_default();
         let above = |threshold: f32| if *score > threshold { 1.0 } else { 0.0 };
         if example.is_attack {
             figure.attacks += 1;
@@ -162,11 +167,11 @@ fn measure(examples: &[Example], scored: &[(usize, f32)]) -> Judged {
     let texts: usize = public.iter().map(|figure| figure.attacks).sum();
     let found: f32 = public.iter().map(|figure| figure.found * figure.attacks as f32).sum();
     let mean: f32 = public.iter().map(|figure| figure.found).sum();
-    // The usual threshold becomes a score of 0.5, the strict one of 0.9: log-odds of 0 and 2.197.
-    let slope = 2.197 / (strict - usual);
+    // The usual threshold becomes a score of 0.5, the strict one of 0.9: 0 and 4/3 on its curve.
+    let slope = 4.0 / 3.0 / (strict - usual);
     let figures = Figures {
         meaning: "each source judged by a model that was trained without it; the usual threshold \
-                  is where at most 1 % of the public harmless texts and 7 % of our own, which use \
+                  is where at most 1 % of the public harmless texts and 5.5 % of our own, which use \
                   the words of attacks, are mistaken; the strict one where it is 0.1 % and 1 %",
         found_mean_of_sources: mean / public.len().max(1) as f32,
         found_of_texts: found / texts.max(1) as f32,

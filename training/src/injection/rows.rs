@@ -75,6 +75,7 @@ pub(crate) fn read(folder: &Path, corpus: Corpus) -> Result<Examples> {
                 _ => source_of(&row.source),
             },
             text: row.text,
+            group: None,
             is_extra: false,
         });
     }
@@ -88,6 +89,7 @@ pub(crate) fn read(folder: &Path, corpus: Corpus) -> Result<Examples> {
             is_attack: false,
             origin: Origin::Tool,
             payload: None,
+            group: None,
             is_extra: false,
         });
     }
@@ -122,7 +124,8 @@ fn unknown_lines(text: &str, known: &HashSet<String>) -> Option<Range<usize>> {
 fn embed_payloads(corpus: &Corpus, documents: &[String], all: &mut Vec<Example>) {
     let mut chance = Chance::named("payloads");
     let mut add = |text: String, is_attack, source: String, payload, is_extra| {
-        all.push(Example { text, is_attack, origin: Origin::Tool, source, payload, is_extra });
+        let (origin, group) = (Origin::Tool, None);
+        all.push(Example { text, is_attack, origin, source, group, payload, is_extra });
     };
     for (payload, name) in &corpus.payloads {
         let source = format!("own:{name}");

@@ -4,14 +4,15 @@
 use std::ops::Range;
 
 use super::Origin;
-use super::lexicon::Idea;
-use super::prefilter;
+use super::lexicon::{Idea, Lexicon};
 use super::tokens::{CAPITALS, DISGUISED, LINE, SENTENCE, SYLLABLE, Token, tokenise};
 
 /// How many different features the model tells apart.
 pub const BUCKETS: usize = 1 << 18;
 /// How far back ideas are seen together, in tokens.
 const REACH: usize = 12;
+/// How far behind a word for an AI others may be said to it, in tokens.
+const HEARD: usize = 40;
 /// How many ideas back.
 const IDEAS_BACK: usize = 5;
 /// A feature counts once within so many tokens: lists and tables say the same again and again.
@@ -37,7 +38,7 @@ pub fn extract(text: &str, origin: Origin) -> Features {
 
 /// The features of each place of `text` that scoring looks at.
 pub fn extract_places(text: &str, origin: Origin) -> Vec<Features> {
-    let places = prefilter::places(text).into_iter();
+    let places = super::places(text, origin).into_iter();
     places.map(|place| extract_from(text, place, origin)).collect()
 }
 
@@ -80,6 +81,10 @@ mod kind {
     pub(super) const LENGTH: u32 = 17;
     pub(super) const SENTENCE_WORD: u32 = 18;
     pub(super) const IDEAS_4: u32 = 19;
+    pub(super) const IDEA_LEAD: u32 = 20;
+    pub(super) const ADDRESSED: u32 = 21;
+    pub(super) const ADDRESSED_WORD: u32 = 22;
+    pub(super) const SENTENCE_ORIGIN: u32 = 23;
 }
 
 /// Whoever is not a tool speaks with some right to.
@@ -92,6 +97,10 @@ pub(crate) struct Reader {
     origin: u32,
     /// The last ideas and the numbers of their tokens, the latest first.
     ideas: [(Idea, usize); IDEAS_BACK],
+    /// The idea that stands for an AI.
+    ai: Idea,
+    /// The number of the last token that stands for one, counted from 1, and whether it was spoken to.
+    addressed: (usize, bool),
     /// The latest features with the numbers of their tokens, by the features' last bits.
     recent: Vec<(u32, u32)>,
     /// The number of the text's first token: texts follow each other far apart.
@@ -101,7 +110,9 @@ pub(crate) struct Reader {
 impl Reader {
     pub(crate) fn new(origin: Origin) -> Self {
         let recent = vec![(u32::MAX, 0); REMEMBERED];
-        Self { origin: side(origin), ideas: [(0, 0); IDEAS_BACK], recent, first: 0 }
+        let (origin, ideas) = (side(origin), [(0, 0); IDEAS_BACK]);
+        let ai = Lexicon::usual().idea("ai");
+        Self { origin, ideas, ai, addressed: (0, false), recent, first: 0 }
     }
 
     /// Forgets what it has read, and whose text it was. The last text had `tokens`.
@@ -119,6 +130,7 @@ impl Reader {
     pub(crate) fn restart(&mut self, tokens: usize) {
         self.first += tokens + ONCE_WITHIN;
         self.ideas = [(0, 0); IDEAS_BACK];
+        self.addressed = (0, false);
     }
 
     /// Gives the features that end with token `i` to `emit`.
@@ -142,12 +154,24 @@ impl Reader {
         emit(bucket(kind::WORD, word, 0, 0));
         if token.flags & SENTENCE != 0 {
             emit(bucket(kind::SENTENCE_WORD, word, 0, 0));
+            emit(bucket(kind::SENTENCE_ORIGIN, word, self.origin, 0));
+        }
+        let (spoken, was_spoken_to) = self.addressed;
+        // `assistant: …` and `dear agent, …` speak to it, `the assistant is` speaks of it.
+        let is_spoken_to = was_spoken_to || spoken == i && i > 0 && token.lead != 0;
+        self.addressed.1 = is_spoken_to;
+        if is_spoken_to && i < spoken + 3 {
+            emit(bucket(kind::ADDRESSED_WORD, word, 0, 0));
         }
         if i >= 1 {
             let one = tokens[i - 1];
             emit(bucket(kind::WORDS_2, one.word, word, 0));
             if one.idea != 0 {
                 emit(bucket(kind::IDEA_WORD, u32::from(one.idea), word, 0));
+                if token.lead != 0 {
+                    let pair = u32::from(one.idea) << 8 | u32::from(token.idea);
+                    emit(bucket(kind::IDEA_LEAD, pair, u32::from(token.lead), 0));
+                }
             }
             if token.idea != 0 {
                 emit(bucket(kind::WORD_IDEA, one.word, u32::from(token.idea), 0));
@@ -179,6 +203,14 @@ impl Reader {
         let flags = u32::from(token.flags & (SENTENCE | CAPITALS | LINE | DISGUISED));
         if flags != 0 {
             emit(bucket(kind::IDEA_FLAGS, idea, flags, 0));
+        }
+        let (spoken, is_spoken_to) = self.addressed;
+        if spoken != 0 && i < spoken + HEARD {
+            let how = u32::from(is_spoken_to) << 1 | u32::from(i >= spoken + REACH);
+            emit(bucket(kind::ADDRESSED, idea, how, self.origin));
+        }
+        if token.idea == self.ai {
+            self.addressed = (i + 1, is_spoken_to && i < spoken + HEARD);
         }
         for (back, (other, at)) in self.ideas.into_iter().enumerate() {
             let distance = i - at;

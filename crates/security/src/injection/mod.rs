@@ -14,6 +14,7 @@ mod tokens;
 pub mod windows;
 
 use std::cell::Cell;
+use std::iter;
 use std::ops::Range;
 
 use features::Reader;
@@ -40,6 +41,9 @@ pub const USUAL: f32 = 0.5;
 /// From this score on a text is refused where even rare mistakes matter.
 pub const STRICT: f32 = 0.9;
 
+/// A person's text of so many bytes is short.
+const SHORT: usize = 200;
+
 /// How much a text looks like an attack on the model, from 0 to 1.
 pub fn score(text: &str, origin: Origin) -> f32 {
     let Some(model) = Model::usual() else { return 0.0 };
@@ -48,7 +52,18 @@ pub fn score(text: &str, origin: Origin) -> f32 {
 
 /// [`score`] with a model of one's own.
 pub fn score_with(model: &Model, text: &str, origin: Origin) -> f32 {
-    Scorer::new(model, origin).worst(text).map_or(0.0, |worst| model.calibrate(worst.sum))
+    Scorer::new(model, origin).worst(text).map_or(0.0, |worst| worst.score(model))
+}
+
+/// The places of `text` that are worth a look, in order.
+///
+/// What a person typed is looked at whole where it is short: it may attack in words that no phrase
+/// foresees, and costs little.
+fn places(text: &str, origin: Origin) -> Vec<Range<usize>> {
+    match origin {
+        Origin::User if text.len() <= SHORT => iter::once(0..text.len()).collect(),
+        _ => prefilter::places(text),
+    }
 }
 
 /// Why a text has its score, for people.
@@ -71,7 +86,7 @@ pub fn explain(text: &str, origin: Origin) -> Option<Explanation> {
 pub fn explain_with(model: &Model, text: &str, origin: Origin) -> Option<Explanation> {
     let mut scorer = Scorer::new(model, origin);
     let worst = scorer.worst(text)?;
-    let score = model.calibrate(worst.sum);
+    let score = worst.score(model);
     let ideas = scorer.ideas(text, &worst);
     Some(Explanation { score, place: worst.bytes, ideas })
 }
@@ -127,6 +142,14 @@ struct Worst {
     window: Range<usize>,
     /// Its bytes in the whole text.
     bytes: Range<usize>,
+    /// How many tokens were looked at to find it.
+    looked_at: usize,
+}
+
+impl Worst {
+    fn score(&self, model: &Model) -> f32 {
+        model.calibrate(self.sum, windows::doubt(self.looked_at))
+    }
 }
 
 impl<'a> Scorer<'a> {
@@ -136,17 +159,19 @@ impl<'a> Scorer<'a> {
 
     fn worst(&mut self, text: &str) -> Option<Worst> {
         let mut worst: Option<Worst> = None;
-        for place in prefilter::places(text) {
+        let mut looked_at = 0;
+        for place in places(text, self.origin) {
             let (model, buffers) = (self.model, self.read(text, &place));
             let Some((sum, window)) = buffers.worst_window(model) else { continue };
+            looked_at += buffers.tokens.len();
             if worst.as_ref().is_none_or(|worst| sum > worst.sum) {
                 let start_of = |i: usize| buffers.tokens.get(i).map(|token| token.start as usize);
                 let start = start_of(window.start).unwrap_or(place.start);
                 let end = start_of(window.end).unwrap_or(place.end);
-                worst = Some(Worst { sum, place, window, bytes: start..end });
+                worst = Some(Worst { sum, place, window, bytes: start..end, looked_at });
             }
         }
-        worst
+        worst.map(|worst| Worst { looked_at, ..worst })
     }
 
     fn read(&mut self, text: &str, place: &Range<usize>) -> &Buffers {

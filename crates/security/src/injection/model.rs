@@ -16,9 +16,9 @@ static USUAL: LazyLock<Option<Model>> =
 pub struct Model {
     /// What a weight of 1 stands for, in log-odds.
     pub unit: f32,
-    /// Log-odds of the calibrated score for a sum of 0.
+    /// Where on the score's curve a sum of 0 lies.
     pub shift: f32,
-    /// How much the calibrated score's log-odds grow with those of the sum.
+    /// How far on it the sum's log-odds lead.
     pub slope: f32,
     /// The features' weights.
     pub weights: Vec<i8>,
@@ -59,9 +59,13 @@ impl Model {
         self.weights.get(feature as usize).map_or(0, |weight| i32::from(*weight))
     }
 
-    /// The score of a sum, from 0 to 1.
-    pub fn calibrate(&self, sum: i32) -> f32 {
-        let log_odds = self.slope * (sum as f32 * self.unit) + self.shift;
-        1.0 / (1.0 + (-log_odds).exp())
+    /// The score of a sum from whose log-odds `doubt` is taken, from 0 to 1: a half at the usual
+    /// threshold.
+    ///
+    /// The curve nears its ends slowly, so that texts far from the threshold still differ in the
+    /// third decimal place, which is all that callers see.
+    pub fn calibrate(&self, sum: i32, doubt: f32) -> f32 {
+        let x = self.slope * (sum as f32 * self.unit - doubt) + self.shift;
+        0.5 + 0.5 * x / (1.0 + x * x).sqrt()
     }
 }
