@@ -95,16 +95,15 @@ impl RedactionMap {
     ) -> usize {
         let surrogate = |attempt| self.surrogates.mint(key, kind, value, attempt);
         let placeholder = |attempt| key.mint(kind, value, attempt);
-        let is_free = |word: &String| {
-            Word::of(word).is_some_and(|word| !self.words.contains(&word)) && !taken(word)
-        };
+        let words = &mut self.words;
+        let mut is_free =
+            |word: &String| !taken(word) && Word::of(word).is_some_and(|word| words.insert(word));
         // Surrogates can run out, or `taken` may know a reason against all of them; then it is a
         // placeholder. Those do not run out.
-        let word = (0..SURROGATE_ATTEMPTS).map_while(surrogate).find(is_free);
+        let word = (0..SURROGATE_ATTEMPTS).map_while(surrogate).find(&mut is_free);
         let word = word.or_else(|| (0..=u32::MAX).map(placeholder).find(is_free));
         let placeholder = word.unwrap_or_default();
         let at = self.redactions.len();
-        self.words.extend(Word::of(&placeholder));
         self.index.take();
         self.by_value.insert(value.to_owned(), at);
         self.redactions.push(Redaction { placeholder, value: value.to_owned(), kind, count: 0 });

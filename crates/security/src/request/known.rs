@@ -1,8 +1,10 @@
 //! What is known about a stretch of a request that was read: places, kinds and scores, and nothing
 //! of its content.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
+use memchr::memchr;
 use sluice_core::json::unescape;
 
 use super::cache::Weight;
@@ -178,15 +180,15 @@ impl Plain {
     }
 
     /// The value, in the same text.
-    pub(super) fn value(&self, text: &str) -> String {
-        let mut value = text.get(self.range.clone()).unwrap_or_default().to_owned();
+    pub(super) fn value<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut value = Cow::Borrowed(text.get(self.range.clone()).unwrap_or_default());
         for _ in 0..self.depth {
-            if !value.contains('\\') {
+            if memchr(b'\\', value.as_bytes()).is_none() {
                 break;
             }
             let mut decoded = Vec::with_capacity(value.len() + 64);
             unescape(&value, &mut decoded);
-            value = String::from_utf8(decoded).unwrap_or_default();
+            value = Cow::Owned(String::from_utf8(decoded).unwrap_or_default());
         }
         value
     }

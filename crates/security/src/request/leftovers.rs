@@ -72,29 +72,40 @@ fn request() -> impl Strategy<Value = Value> {
     prop::collection::vec(planted(), 1..4).prop_flat_map(|planted| {
         let (lines, values): (Vec<String>, Vec<String>) = planted.into_iter().unzip();
         let places = prop::collection::vec(value(values), 6);
-        (Just(lines), places).prop_map(|(lines, places)| {
-            json!({
-                "messages": [
-                    {"role": "system", "content": places[0].to_string()},
-                    {"role": "user", "content": lines.join("\n"), "x": places[1]},
-                    {"role": "assistant", "tool_calls": [{"id": "i", "type": "function",
-                        "function": {"name": "f", "arguments": places[2].to_string()}}]},
-                ],
-                "tools": [{"type": "function", "function": {"name": "f", "parameters": places[3]}}],
-                "metadata": {"x": places[4]},
-                "x": places[5],
-            })
-        })
+        (Just(lines), places).prop_map(|(lines, places)| request_with(&lines, &places))
+    })
+}
+
+/// A request with the lines in it, and six more texts in other places.
+fn request_with(lines: &[String], places: &[Value]) -> Value {
+    json!({
+        "messages": [
+            {"role": "system", "content": places[0].to_string()},
+            {"role": "user", "content": lines.join("\n"), "x": places[1]},
+            {"role": "assistant", "tool_calls": [{"id": "i", "type": "function",
+                "function": {"name": "f", "arguments": places[2].to_string()}}]},
+        ],
+        "tools": [{"type": "function", "function": {"name": "f", "parameters": places[3]}}],
+        "metadata": {"x": places[4]},
+        "x": places[5],
     })
 }
 
 /// Whether the rule lets `value` stand at `at` of `text`.
 fn may_stay(value: &str, kind: Kind, text: &str, at: usize) -> bool {
-    let is_number = value.bytes().all(|b| b.is_ascii_digit());
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let unsigned = value.trim_start_matches(['+', '-']);
+    let is_number = digits > 0
+        && value.len() - unsigned.len() < 2
+        && unsigned.bytes().all(|b| b.is_ascii_digit() || b".,:-/ _'".contains(&b))
+        && unsigned.ends_with(|c: char| c.is_ascii_digit())
+        && unsigned.as_bytes().windows(2).all(|pair| pair.iter().any(u8::is_ascii_digit));
+    let has_letters = value.chars().any(char::is_alphabetic);
     let is_word = value.bytes().all(|b| b.is_ascii_alphabetic());
     let distinct: std::collections::HashSet<char> = value.chars().collect();
     let is_never_looked_for = value.len() < 5
-        || is_number && (value.len() <= 5 || distinct.len() < 3)
+        || is_number && digits <= 5
+        || !has_letters && distinct.len() < 3
         || kind.is_secret()
             && is_word
             && value.len() < 16
@@ -117,23 +128,57 @@ proptest! {
 
     #[test]
     fn nothing_that_was_found_is_left(request in request()) {
-        let sent = send(&filter(), &request.to_string(), &subject(SecurityLevel::Standard)).unwrap();
-        let body: Value = serde_json::from_str(&sent.body).unwrap();
-        let texts = RefCell::new(Vec::new());
-        deep(&body, &|text| {
-            texts.borrow_mut().push(text.to_owned());
-            text.to_owned()
-        });
-        for redaction in sent.filtered.map.redactions() {
-            let value = &redaction.value;
-            for text in texts.borrow().iter() {
-                for (at, _) in text.match_indices(value.as_str()) {
-                    prop_assert!(
-                        may_stay(value, redaction.kind, text, at),
-                        "{} is left in {}\n{}\n{}", value, text, request, sent.body
-                    );
-                }
+        check(&request)?;
+    }
+}
+
+#[test]
+fn signs_alone_are_a_password_too() {
+    for (password, line) in [
+        ("#+#-~+", "postgres://app:#+#-~+@db.navy-yard.org/app"),
+        ("!+~#0~", "password: \"!+~#0~\""),
+    ] {
+        let quoted = json!(password).to_string();
+        let request = request_with(
+            &[line.to_owned()],
+            &[
+                json!(password),
+                json!(password),
+                json!(quoted),
+                json!(quoted),
+                json!(password),
+                json!({"y": quoted}),
+            ],
+        );
+        check(&request).unwrap();
+        let sent =
+            send(&filter(), &request.to_string(), &subject(SecurityLevel::Standard)).unwrap();
+        assert!(!sent.body.contains(password), "{}", sent.body);
+    }
+}
+
+fn check(request: &Value) -> Result<(), TestCaseError> {
+    let sent = send(&filter(), &request.to_string(), &subject(SecurityLevel::Standard)).unwrap();
+    let body: Value = serde_json::from_str(&sent.body).unwrap();
+    let texts = RefCell::new(Vec::new());
+    deep(&body, &|text| {
+        texts.borrow_mut().push(text.to_owned());
+        text.to_owned()
+    });
+    for redaction in sent.filtered.map.redactions() {
+        let value = &redaction.value;
+        for text in texts.borrow().iter() {
+            for (at, _) in text.match_indices(value.as_str()) {
+                prop_assert!(
+                    may_stay(value, redaction.kind, text, at),
+                    "{} is left in {}\n{}\n{}",
+                    value,
+                    text,
+                    request,
+                    sent.body
+                );
             }
         }
     }
+    Ok(())
 }

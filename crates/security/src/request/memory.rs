@@ -9,6 +9,7 @@
 //! Besides the whole list, groups of messages are remembered: they are known, too, where a message
 //! behind them was changed or taken away.
 
+use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
@@ -252,7 +253,7 @@ impl Keys {
     }
 
     /// The keys for a request in which `values` were found.
-    pub(super) fn of_values(&self, values: &[(String, Kind)]) -> SpreadKeys {
+    pub(super) fn of_values(&self, values: &[(Cow<'_, str>, Kind)]) -> SpreadKeys {
         let mut hasher = blake3::Hasher::new_keyed(&self.spread);
         for (value, kind) in values {
             hasher.update(&(value.len() as u64).to_le_bytes());

@@ -5,6 +5,7 @@
 //! text and the number of its findings. Only then, when all words are known that no placeholder may
 //! be, placeholders are made.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
@@ -91,12 +92,11 @@ pub(super) fn redact(
 
 impl<'a> Read<'a, '_> {
     /// The values that were found, in the request's order, each with the kind that it had first.
-    fn values(&self, composer: &mut Composer) -> Vec<(String, Kind)> {
+    fn values(&self, composer: &mut Composer) -> Vec<(Cow<'a, str>, Kind)> {
         let mut values = Vec::new();
-        let mut seen: HashSet<String> = HashSet::new();
-        let mut add = |value: String, kind| {
-            if !seen.contains(&value) {
-                seen.insert(value.clone());
+        let mut seen: HashSet<Cow<'a, str>> = HashSet::new();
+        let mut add = |value: Cow<'a, str>, kind| {
+            if seen.insert(value.clone()) {
                 values.push((value, kind));
             }
         };
@@ -104,7 +104,7 @@ impl<'a> Read<'a, '_> {
             for of_unit in in_units(&known.findings) {
                 let Some(first) = of_unit.first() else { continue };
                 let Some(block) = known.blocks.get(first.block) else { continue };
-                let text = group.text.get(block.range.clone()).unwrap_or_default();
+                let text: &'a str = group.text.get(block.range.clone()).unwrap_or_default();
                 if of_unit.iter().all(|placed| placed.spot.plain.is_some()) {
                     for Spot { finding, plain, .. } in of_unit.iter().map(|placed| &placed.spot) {
                         let value = plain.as_ref().map(|plain| plain.value(text));
@@ -117,7 +117,7 @@ impl<'a> Read<'a, '_> {
                 let text = composer.compose(unit).text;
                 for Spot { finding, .. } in of_unit.iter().map(|placed| &placed.spot) {
                     let value = text.get(finding.range()).unwrap_or_default();
-                    add(value.to_owned(), finding.kind);
+                    add(Cow::Owned(value.to_owned()), finding.kind);
                 }
             }
         }
@@ -173,13 +173,21 @@ fn in_units(placed: &[Placed]) -> impl Iterator<Item = &[Placed]> {
     placed.chunk_by(|a, b| (a.block, a.spot.unit) == (b.block, b.spot.unit))
 }
 
+/// Whether one of `findings`, which are in order, is of the same stretch and outdoes `other`.
+fn is_among(findings: &[Finding], other: &Finding) -> bool {
+    let place = findings.binary_search_by_key(&other.start, |finding| finding.start);
+    place.ok().and_then(|i| findings.get(i)).is_some_and(|finding| {
+        finding.end == other.end && (finding.kind.is_secret() || !other.kind.is_secret())
+    })
+}
+
 fn value_of(source: &Source, member: usize) -> &str {
     source.members.get(member).map_or("", |member| member.value.as_str())
 }
 
 /// Looks for values in texts.
 struct Search<'s> {
-    values: &'s [(String, Kind)],
+    values: &'s [(Cow<'s, str>, Kind)],
     /// What looks for them, made when it is needed first.
     spread: Option<Option<Spread>>,
     composer: &'s mut Composer,
@@ -221,27 +229,31 @@ impl Search<'_> {
         found: &[Placed],
         placed: &mut Vec<Placed>,
     ) -> Result<bool, Failure> {
-        let values = self.values.iter().map(|(value, kind)| (value.as_str(), *kind));
+        let values = self.values.iter().map(|(value, kind)| (&**value, *kind));
         let spread = match &mut self.spread {
             Some(spread) => spread,
             spread => spread.insert(Spread::new(values)?),
         };
         let mut has_placeholders = false;
         for (n, unit) in group.units(i, block.range.clone()).into_iter().enumerate() {
-            let own = found.iter().filter(|placed| placed.spot.unit == n);
-            let mut findings: Vec<Finding> = own.map(|placed| placed.spot.finding).collect();
+            let from = found.partition_point(|placed| placed.spot.unit < n);
+            let to = found.partition_point(|placed| placed.spot.unit <= n);
+            let own = found.get(from..to).unwrap_or_default();
+            let mut findings: Vec<Finding> = own.iter().map(|placed| placed.spot.finding).collect();
             let text = self.composer.compose(&unit).text;
             has_placeholders |= self.taken.collect(text);
             if let Some(spread) = spread {
-                let own = findings.len();
-                spread.find(text, &mut findings)?;
-                if findings.len() > own {
-                    settle(&mut findings);
-                }
+                let mut others = Vec::new();
+                spread.find(text, &mut others);
+                others.retain(|other| !is_among(&findings, other));
+                findings.append(&mut others);
             }
-            if findings.is_empty() {
+            if findings.len() == own.len() {
+                let again = own.iter().map(|placed| placed.spot.clone());
+                placed.extend(again.map(|spot| Placed { block: i, spot }));
                 continue;
             }
+            settle(&mut findings);
             let (text, layout) = self.composer.layout(&unit);
             let findings = clip(&findings, &layout, text, unit.joined);
             let bytes = group.text.get(block.range.clone()).unwrap_or_default();

@@ -5,6 +5,9 @@
 //! code: a long value with mixed characters anywhere, a shorter one as a whole word only, and what
 //! could be a word of the language or a small number not at all. [`reach`] is the rule.
 
+use std::borrow::Cow;
+use std::iter;
+
 use super::Failure;
 use super::words::Words;
 use crate::detectors::secrets::wordiness;
@@ -47,10 +50,10 @@ const LONGEST_WORD: usize = 15;
 /// Of the words that code is made of, one in a hundred is less like a word than this; of letters
 /// drawn by lot, nine in ten are.
 const LIKE_A_WORD: f32 = 5.2;
-/// Digits alone are a port, a year, a postal code up to here.
+/// Digits alone are a port, a year, a postal code up to here; with what parts them, a price, a time.
 const LONGEST_NUMBER: usize = 5;
-/// A longer number with so few different digits is a round one.
-const FEWEST_DIGITS: usize = 3;
+/// Without letters, so few different characters are a round number or a line: `100000`, `-----`.
+const FEWEST_DIFFERENT: usize = 3;
 
 impl Spread {
     /// The search for `values`; `None` where none of them is worth looking for.
@@ -60,11 +63,11 @@ impl Spread {
         let (mut exact, mut any_case) = (Vec::new(), Vec::new());
         for (value, kind) in values {
             let Some(reach) = reach(value, kind) else { continue };
-            let spellings =
-                [Some(value.to_owned()), in_literal(value), in_url(value), in_html(value)];
-            for word in spellings.into_iter().flatten() {
+            let encoded = [in_literal(value), in_url(value), in_html(value)];
+            let encoded = encoded.into_iter().flatten().map(Cow::Owned);
+            for word in iter::once(Cow::Borrowed(value)).chain(encoded) {
                 let (words, word) = match is_read_in_any_case(kind) {
-                    true => (&mut any_case, word.to_ascii_lowercase()),
+                    true => (&mut any_case, in_lower_case(word)),
                     false => (&mut exact, word),
                 };
                 words.push((word, Pattern { kind, reach }));
@@ -73,38 +76,42 @@ impl Spread {
         if exact.is_empty() && any_case.is_empty() {
             return Ok(None);
         }
-        let exact = Search::new(exact, false)?;
-        let any_case = Search::new(any_case, true)?;
+        let exact = Search::new(exact)?;
+        let any_case = Search::new(any_case)?;
         Ok(Some(Self { exact, any_case }))
     }
 
     /// Every other occurrence in `text`.
-    pub(super) fn find(&mut self, text: &str, findings: &mut Vec<Finding>) -> Result<(), Failure> {
-        for search in [&mut self.exact, &mut self.any_case].into_iter().flatten() {
-            search.find(text, findings)?;
+    pub(super) fn find(&self, text: &str, findings: &mut Vec<Finding>) {
+        if let Some(exact) = &self.exact {
+            exact.find(text, text, findings);
         }
-        Ok(())
+        if let Some(any_case) = &self.any_case {
+            any_case.find(text, &text.to_ascii_lowercase(), findings);
+        }
     }
 }
 
 impl Search {
-    fn new(mut words: Vec<(String, Pattern)>, any_case: bool) -> Result<Option<Self>, Failure> {
+    fn new(mut words: Vec<(Cow<'_, str>, Pattern)>) -> Result<Option<Self>, Failure> {
         if words.is_empty() {
             return Ok(None);
         }
         #[cfg(test)]
-        super::tests::fail_to_build_if_asked(words.iter().map(|(word, _)| word))?;
+        super::tests::fail_to_build_if_asked(words.iter().map(|(word, _)| &**word))?;
         // What was found first says what a word is.
         words.sort_by(|(a, _), (b, _)| a.cmp(b));
         words.dedup_by(|(a, _), (b, _)| a == b);
-        let (words, patterns): (Vec<String>, Vec<Pattern>) = words.into_iter().unzip();
-        Ok(Some(Self { words: Words::new(words.into_iter(), any_case), patterns }))
+        let (words, patterns): (Vec<_>, Vec<_>) = words.into_iter().unzip();
+        Ok(Some(Self { words: Words::new(&words)?, patterns }))
     }
 
-    fn find(&mut self, text: &str, findings: &mut Vec<Finding>) -> Result<(), Failure> {
+    /// Every occurrence in `text`, which is the same as `written` but for upper and lower case.
+    fn find(&self, written: &str, text: &str, findings: &mut Vec<Finding>) {
+        let mut finder = self.words.finder(text);
         let mut at = 0;
-        while let Some((start, longest)) = self.words.next(text, at)? {
-            if let Some((end, kind)) = self.fitting(text, start, longest) {
+        while let Some((start, longest)) = finder.next(at) {
+            if let Some((end, kind)) = self.fitting(written, start, longest) {
                 findings.push(Finding { start, end, kind, rule: "found_elsewhere" });
                 at = end;
             } else {
@@ -112,7 +119,6 @@ impl Search {
                 at = start + 1;
             }
         }
-        Ok(())
     }
 
     /// Where the longest word that may be replaced at `start` ends, where `longest` stands, and what
@@ -139,8 +145,9 @@ fn reach(value: &str, kind: Kind) -> Option<Reach> {
     let upper = count(u8::is_ascii_uppercase);
     let others = value.len() - digits - lower - upper;
     let letters = lower + upper;
+    let has_letters = letters > 0 || value.chars().any(char::is_alphabetic);
     if value.len() < SHORTEST
-        || letters == 0 && (digits <= LONGEST_NUMBER || others == 0 && is_round(value))
+        || !has_letters && (is_number(value) && digits <= LONGEST_NUMBER || is_round(value))
         || kind.is_secret() && letters == value.len() && could_be_a_word(value)
     {
         return None;
@@ -160,10 +167,26 @@ fn could_be_a_word(letters: &str) -> bool {
         && (letters.len() <= SHORTEST || wordiness(letters) >= LIKE_A_WORD)
 }
 
+/// Whether digits are all that is there, but for a sign ahead of them and what parts them, one
+/// character at a time: `1.50`, `12:30`, `-4`.
+fn is_number(value: &str) -> bool {
+    let digits = value.strip_prefix(['-', '+']).unwrap_or(value);
+    let parts = digits.split(['.', ',', ':', '-', '/', ' ', '_', '\'']);
+    parts.map(str::as_bytes).all(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit))
+}
+
 /// `100000`
-fn is_round(digits: &str) -> bool {
-    let seen = digits.bytes().fold(0_u16, |seen, digit| seen | 1 << (digit & 15));
-    (seen.count_ones() as usize) < FEWEST_DIGITS
+fn is_round(value: &str) -> bool {
+    let mut different: Vec<char> = Vec::with_capacity(FEWEST_DIFFERENT);
+    for c in value.chars() {
+        if !different.contains(&c) {
+            different.push(c);
+        }
+        if different.len() == FEWEST_DIFFERENT {
+            return false;
+        }
+    }
+    true
 }
 
 /// Whether what is written in capitals is the same thing.
@@ -174,6 +197,13 @@ fn is_read_in_any_case(kind: Kind) -> bool {
         // `Will` is a person, `will` is none.
         _ => false,
     }
+}
+
+fn in_lower_case(word: Cow<'_, str>) -> Cow<'_, str> {
+    if !word.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return word;
+    }
+    Cow::Owned(word.to_ascii_lowercase())
 }
 
 /// `value` as it stands in a string literal, where that differs.
@@ -225,8 +255,8 @@ mod tests {
 
     fn check(value: &str, kind: Kind, text: &str, expected: usize) {
         let mut findings = Vec::new();
-        if let Some(mut spread) = Spread::new([(value, kind)].into_iter()).unwrap() {
-            spread.find(text, &mut findings).unwrap();
+        if let Some(spread) = Spread::new([(value, kind)].into_iter()).unwrap() {
+            spread.find(text, &mut findings);
         }
         assert_eq!(findings.len(), expected, "{value} in {text}");
     }
@@ -240,6 +270,17 @@ mod tests {
             ("12345", Kind::PostalCode, "12345", 0),
             ("482913", Kind::Password, "482913 1482913", 1),
             ("100100", Kind::Password, "100100", 0),
+            ("1.50-2", Kind::Password, "1.50-2", 0),
+            ("-12:30", Kind::Password, "-12:30", 0),
+            ("#+#-~+", Kind::Password, "\"#+#-~+\" x#+#-~+", 1),
+            ("1#2+3-", Kind::Password, "(1#2+3-)", 1),
+            ("-=-=-=", Kind::Password, "-=-=-=", 0),
+            (
+                "\u{6728}\u{6751}\u{82b1}\u{5b50}",
+                Kind::Person,
+                "\u{6728}\u{6751}\u{82b1}\u{5b50}.",
+                1,
+            ),
             ("4155550123", Kind::Phone, "x=4155550123 14155550123", 1),
             ("Ada Lovelace", Kind::Person, "Ada Lovelace, Ada Lovelaces", 1),
             ("Grace", Kind::Person, "Grace, grace", 1),
@@ -288,9 +329,9 @@ mod tests {
     fn a_longer_value_that_does_not_fit_hides_no_shorter_one() {
         let values = ["hunter2-x", "hunter2", "hunter2-", "unter2-xyz"];
         let values = values.map(|value| (value, Kind::Password));
-        let mut spread = Spread::new(values.into_iter()).unwrap().unwrap();
+        let spread = Spread::new(values.into_iter()).unwrap().unwrap();
         let mut findings = Vec::new();
-        spread.find("hunter2-xy hunter2-x", &mut findings).unwrap();
+        spread.find("hunter2-xy hunter2-x", &mut findings);
         let found: Vec<_> = findings.iter().map(|f| (f.start, f.end)).collect();
         assert_eq!(found, [(0, 7), (11, 20)]);
     }

@@ -92,8 +92,8 @@ impl Filter {
     ) -> Result<(), Failure> {
         let (text, layout) = reader.composer.layout(unit);
         let values = findings.iter().map(|finding| (&text[finding.range()], finding.kind));
-        if let Some(mut spread) = Spread::new(values)? {
-            spread.find(text, &mut findings)?;
+        if let Some(spread) = Spread::new(values)? {
+            spread.find(text, &mut findings);
             settle(&mut findings);
             findings = clip(&findings, &layout, text, unit.joined);
         }
