@@ -2,6 +2,7 @@
 //! with the order and distance in which those come. Each is hashed to a number below [`BUCKETS`].
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use super::Origin;
 use super::lexicon::{Idea, Lexicon};
@@ -47,8 +48,14 @@ fn extract_from(text: &str, place: Range<usize>, origin: Origin) -> Features {
     tokenise(text.get(place.clone()).unwrap_or_default(), place.start, &mut tokens);
     let mut features = Features::default();
     let mut reader = Reader::new(origin);
+    let mut recent = Recent::new();
     for i in 0..tokens.len() {
-        reader.read(&tokens, i, |feature| features.values.push(feature));
+        let number = recent.number(i);
+        reader.read(&tokens, i, |feature| {
+            if recent.is_new(feature, number) {
+                features.values.push(feature);
+            }
+        });
         features.starts.push(tokens[i].start);
         features.ends.push(features.values.len() as u32);
     }
@@ -92,6 +99,8 @@ fn side(origin: Origin) -> u32 {
     if origin == Origin::Tool { Origin::Tool as u32 } else { Origin::User as u32 }
 }
 
+static AI: LazyLock<Idea> = LazyLock::new(|| Lexicon::usual().idea("ai"));
+
 /// Reads tokens one after the other and remembers the last ideas.
 pub(crate) struct Reader {
     origin: u32,
@@ -101,54 +110,17 @@ pub(crate) struct Reader {
     ai: Idea,
     /// The number of the last token that stands for one, counted from 1, and whether it was spoken to.
     addressed: (usize, bool),
-    /// The latest features with the numbers of their tokens, by the features' last bits.
-    recent: Vec<(u32, u32)>,
-    /// The number of the text's first token: texts follow each other far apart.
-    first: usize,
 }
 
 impl Reader {
     pub(crate) fn new(origin: Origin) -> Self {
-        let recent = vec![(u32::MAX, 0); REMEMBERED];
         let (origin, ideas) = (side(origin), [(0, 0); IDEAS_BACK]);
-        let ai = Lexicon::usual().idea("ai");
-        Self { origin, ideas, ai, addressed: (0, false), recent, first: 0 }
-    }
-
-    /// Forgets what it has read, and whose text it was. The last text had `tokens`.
-    pub(crate) fn restart_as(&mut self, origin: Origin, tokens: usize) {
-        self.restart(tokens);
-        self.origin = side(origin);
-        // Tokens are counted in 32 bits.
-        if self.first > u32::MAX as usize / 2 {
-            *self = Self::new(origin);
-        }
-    }
-
-    /// Forgets what it has read. The next text has its tokens counted from 0 again; this one had
-    /// `tokens`.
-    pub(crate) fn restart(&mut self, tokens: usize) {
-        self.first += tokens + ONCE_WITHIN;
-        self.ideas = [(0, 0); IDEAS_BACK];
-        self.addressed = (0, false);
+        Self { origin, ideas, ai: *AI, addressed: (0, false) }
     }
 
     /// Gives the features that end with token `i` to `emit`.
+    #[inline]
     pub(crate) fn read(&mut self, tokens: &[Token], i: usize, mut emit: impl FnMut(u32)) {
-        let mut recent = std::mem::take(&mut self.recent);
-        let first = self.first;
-        self.read_all(tokens, i, |feature| {
-            let slot = &mut recent[feature as usize % REMEMBERED];
-            let number = first + i;
-            if slot.0 != feature || number - slot.1 as usize >= ONCE_WITHIN {
-                *slot = (feature, number as u32);
-                emit(feature);
-            }
-        });
-        self.recent = recent;
-    }
-
-    fn read_all(&mut self, tokens: &[Token], i: usize, mut emit: impl FnMut(u32)) {
         let token = tokens[i];
         let word = token.word;
         emit(bucket(kind::WORD, word, 0, 0));
@@ -242,6 +214,51 @@ impl Reader {
     }
 }
 
+/// The latest features: each counts once within [`ONCE_WITHIN`] tokens.
+pub(crate) struct Recent {
+    /// Features in the upper half with the numbers of their tokens in the lower, by the features'
+    /// last bits.
+    slots: Box<[u64; REMEMBERED]>,
+    /// The number of the text's first token: texts follow each other far apart.
+    first: usize,
+}
+
+impl Recent {
+    pub(crate) fn new() -> Self {
+        Self { slots: Box::new([u64::MAX << u32::BITS; REMEMBERED]), first: 0 }
+    }
+
+    /// Forgets what was read. The next text has its tokens counted from 0 again; this one had
+    /// `tokens`.
+    pub(crate) fn restart(&mut self, tokens: usize) {
+        self.first += tokens + ONCE_WITHIN;
+        // Tokens are counted in 32 bits.
+        if self.first > u32::MAX as usize / 2 {
+            *self = Self::new();
+        }
+    }
+
+    /// The number of token `i`.
+    #[inline]
+    pub(crate) fn number(&self, i: usize) -> u32 {
+        (self.first + i) as u32
+    }
+
+    /// Whether the token with this number has `feature` for the first time in a while.
+    #[inline]
+    pub(crate) fn is_new(&mut self, feature: u32, number: u32) -> bool {
+        let latest = u64::from(feature) << u32::BITS | u64::from(number);
+        let slot = &mut self.slots[feature as usize % REMEMBERED];
+        // Another feature is far away, too.
+        let is_new = latest.wrapping_sub(*slot) >= ONCE_WITHIN as u64;
+        if is_new {
+            *slot = latest;
+        }
+        is_new
+    }
+}
+
+#[inline(always)]
 fn bucket(kind: u32, a: u32, b: u32, c: u32) -> u32 {
     let mut hash = u64::from(kind).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     hash = (hash ^ u64::from(a)).wrapping_mul(0xff51_afd7_ed55_8ccd);

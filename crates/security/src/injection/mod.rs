@@ -9,6 +9,7 @@ pub mod features;
 mod lexicon;
 pub mod model;
 mod normalise;
+mod plain;
 mod prefilter;
 mod tokens;
 pub mod windows;
@@ -17,7 +18,7 @@ use std::cell::Cell;
 use std::iter;
 use std::ops::Range;
 
-use features::Reader;
+use features::{Reader, Recent};
 use lexicon::Lexicon;
 use model::Model;
 use tokens::{Token, tokenise};
@@ -101,7 +102,7 @@ struct Scorer<'a> {
 
 /// What a place is scored with. It is larger than most texts, and so is used again and again.
 struct Buffers {
-    reader: Reader,
+    recent: Recent,
     tokens: Vec<Token>,
     /// The sum of the weights of all tokens before each.
     sums: Vec<i32>,
@@ -113,14 +114,12 @@ thread_local! {
 
 impl Buffers {
     /// Buffers as if they were new.
-    fn take(origin: Origin) -> Self {
-        match BUFFERS.take() {
-            Some(mut buffers) => {
-                buffers.reader.restart_as(origin, buffers.tokens.len());
-                buffers
-            }
-            None => Self { reader: Reader::new(origin), tokens: Vec::new(), sums: Vec::new() },
-        }
+    fn take() -> Self {
+        BUFFERS.take().unwrap_or_else(|| Self {
+            recent: Recent::new(),
+            tokens: Vec::new(),
+            sums: Vec::new(),
+        })
     }
 }
 
@@ -176,20 +175,26 @@ impl<'a> Scorer<'a> {
 
     fn read(&mut self, text: &str, place: &Range<usize>) -> &Buffers {
         let (model, origin) = (self.model, self.origin);
-        let buffers = self.buffers.get_or_insert_with(|| Buffers::take(origin));
-        let Buffers { reader, tokens, sums } = buffers;
+        let buffers = self.buffers.get_or_insert_with(Buffers::take);
+        let Buffers { recent, tokens, sums } = buffers;
+        recent.restart(tokens.len());
         tokens.clear();
         sums.clear();
         if let Some(part) = text.get(place.clone()) {
             tokenise(part, place.start, tokens);
         }
+        let mut reader = Reader::new(origin);
         let mut sum = 0;
         sums.push(sum);
         for i in 0..tokens.len() {
-            reader.read(tokens, i, |feature| sum += model.weight(feature));
+            let number = recent.number(i);
+            reader.read(tokens, i, |feature| {
+                if recent.is_new(feature, number) {
+                    sum += model.weight(feature);
+                }
+            });
             sums.push(sum);
         }
-        reader.restart(tokens.len());
         buffers
     }
 

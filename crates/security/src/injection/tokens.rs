@@ -1,8 +1,9 @@
 //! Cuts a text into words as an attacked model would read them: undisguised, with the idea that each
 //! stands for.
 
-use super::lexicon::{Idea, Lexicon, WordHash};
+use super::lexicon::{Idea, LONGEST_WORD, Lexicon, WordHash, beginning};
 use super::normalise::{Class, classify, look_alike, unleet};
+use super::plain::{CAPITAL, Cut, DIGIT, LETTER, PLAIN, ROOM, cut};
 
 /// A word, a syllable of a script without spaces, or a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,8 +33,6 @@ pub(crate) const LINE: u8 = 16;
 /// It is a syllable of a script without spaces.
 pub(crate) const SYLLABLE: u8 = 32;
 
-/// Longer words are numbers, hashes, encoded data.
-const LONGEST_WORD: usize = 40;
 /// A run of so many single letters may be a word in disguise.
 const SHORTEST_SPACED_RUN: usize = 4;
 
@@ -51,7 +50,7 @@ struct Tokeniser<'a> {
     tokens: &'a mut Vec<Token>,
     lexicon: &'static Lexicon,
 
-    word: [u8; LONGEST_WORD + 8],
+    word: [u8; ROOM],
     length: usize,
     start: usize,
     letters: usize,
@@ -79,7 +78,7 @@ impl<'a> Tokeniser<'a> {
             base,
             tokens,
             lexicon: Lexicon::usual(),
-            word: [0; LONGEST_WORD + 8],
+            word: [0; ROOM],
             length: 0,
             start: 0,
             letters: 0,
@@ -102,6 +101,14 @@ impl<'a> Tokeniser<'a> {
         let bytes = self.text.as_bytes();
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
+            if self.length == 0
+                && PLAIN[usize::from(byte)] != 0
+                && let Some(end) = self.plain_word(at)
+            {
+                // A space says nothing more.
+                at = end + usize::from(bytes.get(end) == Some(&b' '));
+                continue;
+            }
             if !byte.is_ascii() {
                 let Some(c) = self.text.get(at..).and_then(|rest| rest.chars().next()) else {
                     break;
@@ -134,6 +141,65 @@ impl<'a> Tokeniser<'a> {
         }
         self.end_word();
         self.end_spaced();
+    }
+
+    /// Reads a word of nothing but ASCII letters, digits and apostrophes, as most are, and returns
+    /// its end. Does nothing if the word has something else: it is to be read byte by byte then.
+    #[inline]
+    fn plain_word(&mut self, start: usize) -> Option<usize> {
+        let rest = self.text.as_bytes().get(start..)?;
+        let Cut { hash, end: at, length, seen } = cut(rest, &mut self.word);
+        if at > LONGEST_WORD {
+            return None;
+        }
+        let next = rest.get(at).copied().unwrap_or(b' ');
+        let may_go_on = match next {
+            b'\\' => true,
+            b'@' | b'$' | b'!' => is_letter(rest.get(at + 1)),
+            _ => !next.is_ascii(),
+        };
+        if may_go_on {
+            return None;
+        }
+        if seen & DIGIT != 0 {
+            self.start = start;
+            self.length = length;
+            self.count(&rest[..at]);
+            self.end_word();
+            return Some(start + at);
+        }
+        let mut flags = self.flags;
+        let mut is_camel = false;
+        if seen & CAPITAL != 0 {
+            self.count(&rest[..at]);
+            if self.capitals == self.letters && length > 1 {
+                flags |= CAPITALS;
+            }
+            is_camel = self.is_camel;
+            self.forget();
+        }
+        let idea = if flags & GLUED != 0 || is_camel {
+            0
+        } else {
+            let [one, two, three, four, ..] = self.word;
+            let beginning = beginning(&[one, two, three, four], length);
+            self.lexicon.look_up_from(beginning, &self.word[..length])
+        };
+        self.add_word(start, length == 1, fold_hash(hash), idea, flags);
+        Some(start + at)
+    }
+
+    /// Counts the letters of a plain word.
+    fn count(&mut self, word: &[u8]) {
+        for byte in word {
+            let plain = PLAIN[usize::from(*byte)];
+            self.digits += usize::from(plain & DIGIT != 0);
+            if plain & CAPITAL != 0 {
+                self.is_camel |= self.letters > self.capitals;
+                self.capitals += 1;
+            }
+            self.letters += usize::from(plain & LETTER != 0);
+        }
     }
 
     fn ascii_letter(&mut self, at: usize, lower: u8, is_capital: bool) {
@@ -266,12 +332,11 @@ impl<'a> Tokeniser<'a> {
         if self.length == 0 {
             return;
         }
-        let length = self.length;
         let mut flags = self.flags;
         if self.capitals == self.letters && self.letters > 1 {
             flags |= CAPITALS;
         }
-        let (word, idea) = if length > LONGEST_WORD {
+        let (word, idea) = if self.length > LONGEST_WORD {
             (DATA, 0)
         } else if self.letters == 0 {
             (NUMBER, 0)
@@ -279,22 +344,13 @@ impl<'a> Tokeniser<'a> {
             self.recognise(&mut flags)
         };
         let idea = if flags & GLUED != 0 || self.is_camel { 0 } else { idea };
-        let lead = (self.lead ^ (self.lead >> 16)) as u16;
-        let start = (self.base + self.start) as u32;
+        let is_single = self.length == 1 && self.letters == 1;
+        self.add_word(self.start, is_single, word, idea, flags);
+        self.forget();
+    }
 
-        if length == 1 && self.letters == 1 {
-            if self.spaced.is_empty() {
-                self.spaced_start = self.start;
-            }
-            if self.spaced.len() < 400 {
-                self.spaced.push(self.word[0]);
-            }
-        } else {
-            self.end_spaced();
-        }
-        self.tokens.push(Token { start, word, idea, flags, lead });
-        self.lead = 0;
-        self.flags = 0;
+    /// Forgets the word that was read.
+    fn forget(&mut self) {
         self.length = 0;
         self.letters = 0;
         self.digits = 0;
@@ -304,6 +360,26 @@ impl<'a> Tokeniser<'a> {
         self.look_alikes = false;
         self.invisible = false;
         self.leet_signs = false;
+    }
+
+    /// Adds the token of the word that begins at `start` and may be a single letter.
+    #[inline]
+    fn add_word(&mut self, start: usize, is_single: bool, word: u32, idea: Idea, flags: u8) {
+        if is_single {
+            if self.spaced.is_empty() {
+                self.spaced_start = start;
+            }
+            if self.spaced.len() < 400 {
+                self.spaced.push(self.word[0]);
+            }
+        } else if !self.spaced.is_empty() {
+            self.end_spaced();
+        }
+        let lead = (self.lead ^ (self.lead >> 16)) as u16;
+        let start = (self.base + start) as u32;
+        self.tokens.push(Token { start, word, idea, flags, lead });
+        self.lead = 0;
+        self.flags = 0;
     }
 
     /// The word's hash and idea, undisguised where it is disguised.
@@ -318,7 +394,10 @@ impl<'a> Tokeniser<'a> {
         }
         let mut idea = self.lexicon.look_up(&self.word[..length]);
         if idea == 0 && (self.leet_signs || (self.digits > 0 && self.digits < self.letters)) {
-            let plain = self.word.map(unleet);
+            let mut plain = self.word;
+            for byte in &mut plain[..length] {
+                *byte = unleet(*byte);
+            }
             let guess = self.lexicon.look_up(&plain[..length]);
             if guess != 0 && length > 3 {
                 *flags |= DISGUISED;
@@ -337,7 +416,7 @@ impl<'a> Tokeniser<'a> {
     }
 
     fn replace_look_alikes(&mut self) -> usize {
-        let mut plain = [0; LONGEST_WORD + 8];
+        let mut plain = [0; ROOM];
         let mut length = 0;
         let word = String::from_utf8_lossy(&self.word[..self.length]);
         for c in word.chars() {
@@ -375,10 +454,11 @@ impl<'a> Tokeniser<'a> {
 
     /// `i g n o r e   a l l`: what a run of single letters says.
     fn end_spaced(&mut self) {
-        let letters = std::mem::take(&mut self.spaced);
-        if letters.len() < SHORTEST_SPACED_RUN {
+        if self.spaced.len() < SHORTEST_SPACED_RUN {
+            self.spaced.clear();
             return;
         }
+        let letters = std::mem::take(&mut self.spaced);
         let mut at = 0;
         while at + 3 < letters.len() {
             match self.lexicon.longest_prefix(&letters[at..]) {
