@@ -151,7 +151,7 @@ impl Role {
 }
 
 /// One message of the conversation.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// Who speaks.
     pub role: Role,
@@ -188,7 +188,7 @@ impl Message {
 }
 
 /// The content of a message.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     /// `null` or absent.
     None,
@@ -199,7 +199,7 @@ pub enum Content {
 }
 
 /// One part of a message.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
     /// Text.
     Text {

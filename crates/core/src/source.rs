@@ -5,10 +5,11 @@
 //! as it came.
 
 use std::fmt;
+use std::ops::Range;
 
 use bytestring::ByteString;
 
-use crate::chat::ChatRequest;
+use crate::chat::{ChatRequest, Message};
 use crate::json::{RawJson, write_escaped};
 
 /// The client dialect that a request was written in.
@@ -76,6 +77,69 @@ impl Source {
         body.push(b'}');
         (self.reader)(ByteString::try_from(body).ok()?)
     }
+
+    /// Reads some messages of `member` as those of a request: no other parser sees them.
+    fn read_messages(
+        &self,
+        member: &SourceMember,
+        messages: &[EditedMessage],
+    ) -> Option<Vec<Message>> {
+        let model = self.members.iter().find(|member| &*member.name == "model")?.value.as_str();
+        let length: usize = messages.iter().map(|message| message.range.len() + 1).sum();
+        let mut body = String::with_capacity(length + model.len() + 32);
+        body.push_str("{\"model\":");
+        body.push_str(model);
+        for (i, message) in messages.iter().enumerate() {
+            body.push_str(if i == 0 { ",\"messages\":[" } else { "," });
+            body.push_str(member.value.as_str().get(message.range.clone())?);
+        }
+        body.push_str("]}");
+        let read = (self.reader)(ByteString::from(body))?.messages;
+        (read.len() == messages.len()).then_some(read)
+    }
+}
+
+impl ChatRequest {
+    /// The request with `members` in place of its own, of which nothing is another but some messages:
+    /// only these are read anew. The typed view and the bytes say the same. `None` where that is no
+    /// request any more.
+    pub fn with_messages(
+        mut self,
+        members: Vec<SourceMember>,
+        edited: &EditedMessages,
+    ) -> Option<Self> {
+        if !edited.messages.is_empty() {
+            let read = self.source.read_messages(members.get(edited.member)?, &edited.messages)?;
+            for (edited, message) in edited.messages.iter().zip(read) {
+                *self.messages.get_mut(edited.index)? = message;
+            }
+        }
+        let lengths = |members: &[SourceMember]| -> usize {
+            members.iter().map(|member| member.value.as_str().len()).sum()
+        };
+        let around = self.source.body_bytes.saturating_sub(lengths(&self.source.members));
+        self.source.body_bytes = around + lengths(&members);
+        self.source.members = members;
+        Some(self)
+    }
+}
+
+/// Messages of a request that were changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EditedMessages {
+    /// Index of the member that they are in.
+    pub member: usize,
+    /// The messages, in order.
+    pub messages: Vec<EditedMessage>,
+}
+
+/// A message of a request that was changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EditedMessage {
+    /// Its index among the messages.
+    pub index: usize,
+    /// Where it stands in its member's value.
+    pub range: Range<usize>,
 }
 
 /// One top-level member of a request body, as received.

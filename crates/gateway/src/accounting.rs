@@ -56,7 +56,7 @@ pub struct Receipt {
     /// What the filter did with the request and its answer.
     pub filter: FilterRecord,
     /// What a router decided; `None` where a model was asked.
-    pub route: Option<RouteRecord>,
+    pub route: Option<Arc<RouteRecord>>,
 }
 
 /// What is known of a request when it is admitted.
@@ -95,7 +95,7 @@ struct Running {
     text: String,
     text_bytes: usize,
     filter: FilterRecord,
-    route: Option<RouteRecord>,
+    route: Option<Arc<RouteRecord>>,
 }
 
 struct Served {
@@ -178,7 +178,7 @@ impl Meter {
     }
 
     /// Which deployment a router chose, and why.
-    pub fn routed(&mut self, route: RouteRecord) {
+    pub fn routed(&mut self, route: Arc<RouteRecord>) {
         if let Some(running) = &mut self.0 {
             running.route = Some(route);
         }
@@ -201,7 +201,7 @@ impl Meter {
     }
 
     /// What a router decided, if one was asked.
-    pub(crate) fn route(&self) -> Option<&RouteRecord> {
+    pub(crate) fn route(&self) -> Option<&Arc<RouteRecord>> {
         self.0.as_ref()?.route.as_ref()
     }
 
@@ -317,7 +317,7 @@ impl Running {
             time_to_first_token: self.time_to_first_token,
             filter: &self.filter,
             // What it asks for is made from content.
-            route: self.route.as_ref().filter(|_| !self.admitted.policy.retention.is_zero()),
+            route: self.route.as_deref().filter(|_| !self.admitted.policy.retention.is_zero()),
         });
         accounting.metrics.in_flight.dec();
         let facts = Facts { outcome, usage, usage_source, cost, duration };
@@ -396,7 +396,7 @@ impl Running {
             audit_id: self.audit_id.clone(),
             simulated: model.is_some_and(|model| model.simulated),
             filter: self.filter.clone(),
-            route: self.route.clone(),
+            route: self.route.as_deref().cloned(),
         }
     }
 

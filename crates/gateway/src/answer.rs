@@ -3,6 +3,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -56,7 +57,7 @@ enum State {
 pub struct AnswerStream {
     /// The model that answers, as soon as one does.
     model: Option<ModelId>,
-    route: Option<RouteRecord>,
+    route: Option<Arc<RouteRecord>>,
     state: State,
     timeouts: Timeouts,
     /// When the whole request has to be over.
@@ -76,7 +77,7 @@ pub struct AnswerStream {
 impl AnswerStream {
     pub(crate) fn opened(
         opened: Opened,
-        route: Option<RouteRecord>,
+        route: Option<Arc<RouteRecord>>,
         timeouts: Timeouts,
         deadline: Instant,
     ) -> Self {
@@ -88,7 +89,7 @@ impl AnswerStream {
     /// first and the answer later.
     pub(crate) fn opening(
         opening: Opening,
-        route: Option<RouteRecord>,
+        route: Option<Arc<RouteRecord>>,
         timeouts: Timeouts,
         deadline: Instant,
         filter: FilterRecord,
@@ -102,7 +103,7 @@ impl AnswerStream {
     }
 
     /// What a router decided; `None` where a model was asked.
-    pub fn route(&self) -> Option<&RouteRecord> {
+    pub fn route(&self) -> Option<&Arc<RouteRecord>> {
         self.route.as_ref()
     }
 
@@ -123,7 +124,7 @@ impl AnswerStream {
 
     fn new(
         state: State,
-        route: Option<RouteRecord>,
+        route: Option<Arc<RouteRecord>>,
         timeouts: Timeouts,
         deadline: Instant,
         overdue: bool,

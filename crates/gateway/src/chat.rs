@@ -106,7 +106,7 @@ impl Gateway {
         };
         let mut meter = Meter::new(self.accounting.clone(), admitted);
         if let Some(route) = route {
-            meter.routed(route);
+            meter.routed(Arc::new(route));
         }
         let filter = snapshot.filter.clone();
         let passed = match filtering::filter(filter, chat, &principal.account.id, policy).await {

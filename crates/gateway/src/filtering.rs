@@ -84,10 +84,13 @@ fn pass(
         suspect: filtered.report.flags.contains(Flag::PromptInjection),
     });
     let way_back = WayBack::new(record, guard, map);
-    let chat = match filtered.members {
-        None => chat,
+    let chat = match (filtered.members, filtered.messages) {
+        (None, _) => chat,
         // What is sent is what was filtered, or nothing is.
-        Some(members) => chat.source.with_members(&members).ok_or_else(Stopped::failed)?,
+        (Some(members), Some(messages)) => {
+            chat.with_messages(members, &messages).ok_or_else(Stopped::failed)?
+        }
+        (Some(members), None) => chat.source.with_members(&members).ok_or_else(Stopped::failed)?,
     };
     Ok(Passed { chat, way_back })
 }

@@ -7,7 +7,7 @@ use sluice_core::answer::ChatAnswer;
 use sluice_core::event::Delta;
 use sluice_core::filtering::{FilterAction, FilterRecord};
 use sluice_core::outcome::Outcome;
-use sluice_security::answer::{AnswerAction, AnswerGuard};
+use sluice_security::answer::{AnswerAction, AnswerGuard, AnswerReport};
 use sluice_security::flag::Flag;
 use sluice_security::map::RedactionMap;
 use sluice_security::restore::{Restorer, Surrounding};
@@ -61,12 +61,7 @@ impl WayBack {
     pub(crate) fn record(&self) -> FilterRecord {
         let mut record = self.request.clone();
         let report = self.guard.report();
-        let action = match report.action {
-            AnswerAction::Pass | AnswerAction::Restore => FilterAction::Pass,
-            AnswerAction::Withhold => FilterAction::Withhold,
-            AnswerAction::Block => FilterAction::Block,
-        };
-        record.action = record.action.max(action);
+        record.action = self.request.action.max(action(&report));
         let known = record.flags.len();
         for flag in report.flags.iter().map(|flag| flag.as_str()) {
             // The filter can fail on both.
@@ -79,11 +74,8 @@ impl WayBack {
 
     /// How a complete answer ended.
     pub(crate) fn outcome(&self) -> Outcome {
-        if self.record().action == FilterAction::Block {
-            Outcome::Blocked
-        } else {
-            Outcome::Completed
-        }
+        let action = self.request.action.max(action(&self.guard.report()));
+        if action == FilterAction::Block { Outcome::Blocked } else { Outcome::Completed }
     }
 
     fn log_failure(&mut self) {
@@ -100,10 +92,19 @@ impl WayBack {
     }
 }
 
+/// What records call what was done with an answer.
+fn action(report: &AnswerReport) -> FilterAction {
+    match report.action {
+        AnswerAction::Pass | AnswerAction::Restore => FilterAction::Pass,
+        AnswerAction::Withhold => FilterAction::Withhold,
+        AnswerAction::Block => FilterAction::Block,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use sluice_core::answer::FinishReason;
-    use sluice_security::answer::{AnswerReport, Judge};
+    use sluice_security::answer::Judge;
 
     use super::*;
 

@@ -38,7 +38,7 @@ pub(crate) async fn create<B: Body + Unpin>(
             write_whole(&answer, &receipt, (&id, created), &mut out);
             let mut response = routes::json(out);
             filtered::write_headers(&receipt.filter, response.headers_mut());
-            routed::write_headers(receipt.route.as_ref(), response.headers_mut());
+            routed::write_headers(receipt.route.as_deref(), response.headers_mut());
             Ok(response)
         }
         Answer::Stream(stream) => {
@@ -52,7 +52,7 @@ pub(crate) async fn create<B: Body + Unpin>(
             headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
             headers.insert(ACCEL_BUFFERING, HeaderValue::from_static("no"));
             filtered::write_headers(&filter, headers);
-            routed::write_headers(route.as_ref(), headers);
+            routed::write_headers(route.as_deref(), headers);
             Ok(response)
         }
     }

@@ -1,5 +1,6 @@
 //! Requests to a router, from the question to the answer.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use sluice_core::chat::{ChatRequest, Content, Part, RequestOptions};
@@ -31,7 +32,7 @@ async fn answered(house: &House, chat: ChatRequest) -> (String, RouteRecord) {
     match house.ask(chat).await {
         Ok(Answer::Whole(whole)) => {
             let (_, receipt) = *whole;
-            (receipt.model.to_string(), receipt.route.unwrap())
+            (receipt.model.to_string(), Arc::unwrap_or_clone(receipt.route.unwrap()))
         }
         Ok(Answer::Stream(_)) => panic!("a stream"),
         Err(error) => panic!("{error:?}"),

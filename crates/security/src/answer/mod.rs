@@ -55,6 +55,7 @@ use self::choice::Answer;
 use self::examine::Examiner;
 pub use self::guard::{AnswerGuard, Judge};
 pub use self::report::{AnswerAction, AnswerReport, Counts};
+pub(crate) use self::triggers::warm;
 use crate::level::{Action, Rules};
 use crate::map::RedactionMap;
 use crate::scan::Scanner;

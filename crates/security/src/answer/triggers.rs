@@ -185,6 +185,11 @@ static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         .ok()
 });
 
+/// Makes the automaton, which otherwise the first answer has to wait for.
+pub(crate) fn warm() {
+    LazyLock::force(&WORDS);
+}
+
 /// The triggers in `text`, with their places, in the order in which they end. Those that are words
 /// begin where a word may begin.
 pub(super) fn triggers(text: &str) -> impl Iterator<Item = (usize, &'static str, Trigger)> {

@@ -45,6 +45,13 @@ pub const STRICT: f32 = 0.9;
 /// A person's text of so many bytes is short.
 const SHORT: usize = 200;
 
+/// Reads the model and makes the tables, which otherwise the first text has to wait for.
+pub(crate) fn warm() {
+    Model::usual();
+    Lexicon::usual();
+    prefilter::warm();
+}
+
 /// How much a text looks like an attack on the model, from 0 to 1.
 pub fn score(text: &str, origin: Origin) -> f32 {
     let Some(model) = Model::usual() else { return 0.0 };

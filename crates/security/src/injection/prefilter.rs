@@ -46,6 +46,11 @@ pub(crate) fn places(text: &str) -> Vec<Range<usize>> {
     USUAL.places(text)
 }
 
+/// Makes the tables that every text needs.
+pub(super) fn warm() {
+    LazyLock::force(&USUAL);
+}
+
 struct Prefilter {
     /// The widest instructions that the processor has.
     level: Level,

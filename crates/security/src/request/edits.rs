@@ -252,13 +252,26 @@ fn begun(edits: &[Edit]) -> Range<usize> {
 
 /// `text` with `edits`, which are in order and do not overlap.
 pub(super) fn apply(text: &str, edits: &[Edit]) -> String {
+    apply_moving(text, edits, &mut [])
+}
+
+/// [`apply`]; `places` of the text, in order and within no edit, become those of what is returned.
+pub(super) fn apply_moving(text: &str, edits: &[Edit], places: &mut [usize]) -> String {
     let longer: usize = edits.iter().map(|edit| edit.with.len()).sum();
     let mut out = String::with_capacity(text.len() + longer);
     let mut at = 0;
+    let mut places = places.iter_mut().peekable();
+    let end = text.len();
     for edit in edits {
+        while let Some(place) = places.next_if(|place| **place <= edit.range.start) {
+            *place = out.len() + place.saturating_sub(at);
+        }
         out.push_str(text.get(at..edit.range.start).unwrap_or_default());
         out.push_str(&edit.with);
         at = edit.range.end.max(at);
+    }
+    for place in places {
+        *place = out.len() + (*place).min(end).saturating_sub(at);
     }
     out.push_str(text.get(at..).unwrap_or_default());
     out

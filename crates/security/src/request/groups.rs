@@ -296,6 +296,11 @@ impl<'a> Group<'a> {
         Block { text, what }.units()
     }
 
+    /// Which message its block `i` is, if it is one.
+    pub(super) fn message(&self, i: usize) -> Option<usize> {
+        matches!(self.kind, Kind::Messages).then_some(self.first + i)
+    }
+
     /// What is known about it when its blocks were read.
     pub(super) fn now_known(&self, examined: Vec<Examined>) -> Arc<Known> {
         let blocks = match &self.state {

@@ -54,7 +54,7 @@ use std::sync::Arc;
 
 use sluice_core::filtering::FilterAction;
 use sluice_core::level::SecurityLevel;
-use sluice_core::source::{Source, SourceMember};
+use sluice_core::source::{EditedMessages, Source, SourceMember};
 
 use self::groups::Groups;
 use self::memory::{Keys, Memory};
@@ -65,10 +65,11 @@ pub use self::report::Report;
 pub use self::text::{FilteredText, FoundInText};
 use crate::flag::Flag;
 use crate::kind::Kind;
-use crate::level::Rules;
+use crate::level::{Action, InjectionAction, Rules};
 use crate::map::RedactionMap;
 use crate::scan::{Scanner, ScannerSettings, SettingsProblem};
 use crate::surrogate::Surrogates;
+use crate::{answer, injection};
 
 /// What a deployment chooses.
 #[derive(Debug, Clone)]
@@ -119,6 +120,8 @@ pub struct Subject<'a> {
 pub struct Filtered {
     /// All members of the request as they are to be sent; `None` where nothing was changed.
     pub members: Option<Vec<SourceMember>>,
+    /// Which messages were changed; `None` where something else was, too.
+    pub messages: Option<EditedMessages>,
     /// What stands for what, to restore the answer.
     pub map: RedactionMap,
     /// What was replaced, in the request's order.
@@ -182,6 +185,13 @@ pub enum Refusal {
 impl Filter {
     /// A filter; `secret` is the deployment's own, and makes its placeholders.
     pub fn new(settings: &FilterSettings, secret: [u8; 32]) -> Result<Self, SettingsProblem> {
+        // Nearly every request needs these tables, and the first one should not wait for them.
+        if settings.rules.iter().any(|rules| rules.injection != InjectionAction::Off) {
+            injection::warm();
+        }
+        if settings.rules.iter().any(|rules| rules.answer != Action::Off) {
+            answer::warm();
+        }
         Ok(Self {
             scanner: Arc::new(Scanner::new(&settings.scanner)?),
             rules: settings.rules,
@@ -215,8 +225,7 @@ impl Filter {
 
     fn filter(&self, source: &Source, subject: &Subject<'_>) -> Result<Filtered, Refused> {
         if off::looks_for_nothing(self.rules(subject.level)) && !off::may_be_unreadable(source) {
-            let (map, report) = (RedactionMap::default(), Report::default());
-            return Ok(Filtered { members: None, map, found: Vec::new(), report });
+            return Ok(Filtered::unchanged(Report::default()));
         }
         let mut reader = Reader::new(self, subject);
         let keys = (!subject.zero_retention && self.memory.has_room())
@@ -238,8 +247,7 @@ impl Filter {
             let read = Read { groups, stretches, known, memory };
             redact(self, subject, source, &read, report.clone())
         } else {
-            let map = RedactionMap::default();
-            Ok(Filtered { members: None, map, found: Vec::new(), report: report.clone() })
+            Ok(Filtered::unchanged(report.clone()))
         };
         if let Some(refusal) = refusal {
             report.action = FilterAction::Block;
@@ -247,6 +255,13 @@ impl Filter {
             return Err(Refused { refusal, report: Box::new(report), found });
         }
         filtered.map_err(|Failure| failed("the request".to_owned(), Report::default()))
+    }
+}
+
+impl Filtered {
+    fn unchanged(report: Report) -> Self {
+        let map = RedactionMap::default();
+        Self { members: None, messages: None, map, found: Vec::new(), report }
     }
 }
 

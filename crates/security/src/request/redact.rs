@@ -7,15 +7,16 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytestring::ByteString;
 use sluice_core::filtering::FilterAction;
 use sluice_core::json::RawJson;
-use sluice_core::source::{Source, SourceMember};
+use sluice_core::source::{EditedMessage, EditedMessages, Source, SourceMember};
 
 use super::compose::{Composer, Form, Unit};
-use super::edits::{Edit, Replacement, apply, clip, edits, leave_none_empty};
+use super::edits::{Edit, Replacement, apply, apply_moving, clip, edits, leave_none_empty};
 use super::groups::{Group, Stretch};
 use super::known::{Known, KnownBlock, Placed, Spot};
 use super::memory::{Keys, Memory, Recalled};
@@ -63,31 +64,34 @@ pub(super) fn redact(
         map: RedactionMap::new(filter.surrogates),
         found: Vec::new(),
         changes: BTreeMap::new(),
+        messages: Some(EditedMessages::default()),
     };
     for ((group, known), recalled) in read.groups.iter().zip(&read.known).zip(&recalled) {
         let of_units =
             recalled.placed.chunk_by(|a, b| (a.block, a.spot.unit) == (b.block, b.spot.unit));
         for placed in of_units {
-            let Some(block) = placed.first().and_then(|first| known.blocks.get(first.block)) else {
-                continue;
-            };
+            let Some(first) = placed.first() else { continue };
+            let Some(block) = known.blocks.get(first.block) else { continue };
             let at = offset_in(value_of(source, group.member), group.text) + block.range.start;
+            redaction.touch(group, first.block, at..at + block.range.len());
             if !redaction.plain(group, block, at, placed) {
                 redaction.composed(source, group, block, placed, &mut composer);
             }
         }
     }
-    let Redaction { map, mut found, changes, .. } = redaction;
+    let Redaction { map, mut found, changes, mut messages, .. } = redaction;
     let mut members = source.members.clone();
     for (i, changes) in changes {
-        if let Some(member) = members.get_mut(i) {
-            changes.apply(member);
+        let Some(member) = members.get_mut(i) else { continue };
+        if changes.name.is_some() {
+            messages = None;
         }
+        changes.apply(member, messages.as_mut().filter(|messages| messages.member == i));
     }
     found.sort_by_key(|found| (found.member, found.at));
     report.redactions = map.counts();
     report.action = FilterAction::Redact;
-    Ok(Filtered { members: Some(members), map, found, report })
+    Ok(Filtered { members: Some(members), messages, map, found, report })
 }
 
 impl<'a> Read<'a, '_> {
@@ -272,6 +276,8 @@ struct Redaction<'r> {
     found: Vec<Found>,
     /// What changes in which member.
     changes: BTreeMap<usize, Changes>,
+    /// The messages among what changes; `None` where something else does, too.
+    messages: Option<EditedMessages>,
 }
 
 /// What changes in a member.
@@ -282,6 +288,21 @@ struct Changes {
 }
 
 impl Redaction<'_> {
+    /// Notes that a block changes, which stands at `range` of its member.
+    fn touch(&mut self, group: &Group<'_>, block: usize, range: Range<usize>) {
+        let Some(index) = group.message(block) else {
+            self.messages = None;
+            return;
+        };
+        if let Some(edited) = &mut self.messages {
+            edited.member = group.member;
+            // The units of a block come one after the other.
+            if edited.messages.last().is_none_or(|last| last.index != index) {
+                edited.messages.push(EditedMessage { index, range });
+            }
+        }
+    }
+
     fn placeholder(&mut self, finding: &Finding, value: &str) -> String {
         let is_taken = |word: &str| self.taken.contains(word);
         self.map.placeholder(self.key, finding.kind, value, is_taken).to_owned()
@@ -382,14 +403,23 @@ impl Redaction<'_> {
 }
 
 impl Changes {
-    fn apply(mut self, member: &mut SourceMember) {
+    /// Changes `member`. The places of its messages become those that they have then.
+    fn apply(mut self, member: &mut SourceMember, messages: Option<&mut EditedMessages>) {
         if let Some(name) = self.name {
             member.name = ByteString::from(name);
         }
         if !self.value.is_empty() {
             // Units of a block interleave: identifiers are read apart from what is around them.
             self.value.sort_by_key(|edit| edit.range.start);
-            let value = apply(member.value.as_str(), &self.value);
+            let messages = messages.map_or(&mut [][..], |edited| &mut edited.messages);
+            let ranges = messages.iter().map(|message| &message.range);
+            let mut places: Vec<usize> =
+                ranges.flat_map(|range| [range.start, range.end]).collect();
+            let value = apply_moving(member.value.as_str(), &self.value, &mut places);
+            let (pairs, _) = places.as_chunks();
+            for (message, [start, end]) in messages.iter_mut().zip(pairs) {
+                message.range = *start..*end;
+            }
             member.value = RawJson::trusted(ByteString::from(value));
         }
     }
