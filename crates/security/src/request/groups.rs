@@ -10,7 +10,7 @@ use super::cache::CacheKey;
 use super::compose::Unit;
 use super::dissect::{Block, What, is_sent, known};
 use super::known::{Examined, Known};
-use super::memory::{Found, GROUP, Keys, Memory, SHORTEST};
+use super::memory::{Found, GROUP, Keys, Memory, SHORTEST, SHORTEST_LIST};
 use super::offset_in;
 
 /// Blocks of a request that are looked up together: some or all messages, all tools, a member.
@@ -199,7 +199,7 @@ impl<'a, 'm> Groups<'a, 'm> {
         let (text, [before_last, end]) = (&list.text[from..], list.ends);
         for (end, left_out, least) in [(before_last, 1, WORTHWHILE), (end, 0, 1)] {
             let bytes = end.saturating_sub(from);
-            if bytes < SHORTEST || bytes < hashed + least || list.count <= index + left_out {
+            if bytes < SHORTEST_LIST || bytes < hashed + least || list.count <= index + left_out {
                 continue;
             }
             hasher.update(&text.as_bytes()[hashed..bytes]);

@@ -13,6 +13,8 @@ use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
+use sluice_core::source::SourceMember;
+
 use super::Subject;
 use super::cache::{Cache, CacheKey, Weight};
 use super::known::{Known, Placed};
@@ -22,6 +24,9 @@ use crate::kind::Kind;
 pub(super) const GROUP: usize = 16 << 10;
 /// What is shorter is read sooner than it is hashed, looked up and remembered.
 pub(super) const SHORTEST: usize = 1 << 10;
+/// The same of messages, which cost more to remember: their lengths are, too. Most requests that are
+/// shorter have no further turn.
+pub(super) const SHORTEST_LIST: usize = 2 << 10;
 
 /// Bytes that are hashed to find lengths by.
 const SAMPLED: usize = 255;
@@ -82,6 +87,12 @@ impl Weight for Vec<Length> {
     }
 }
 
+/// Whether a member of a request is long enough to be remembered.
+pub(super) fn is_long(member: &SourceMember) -> bool {
+    let shortest = if &*member.name == "messages" { SHORTEST_LIST } else { SHORTEST };
+    member.value.as_str().len() >= shortest
+}
+
 impl Memory {
     /// Memory of up to `bytes`.
     pub(super) fn new(bytes: usize) -> Self {
@@ -113,6 +124,9 @@ impl Memory {
     /// The longest known stretch of messages that `text` begins with. No more than `in_vain` bytes
     /// are hashed for nothing; what was is taken off.
     pub(super) fn stretch(&self, keys: &Keys, text: &str, in_vain: &mut usize) -> Option<Found> {
+        if text.len() < SHORTEST_LIST {
+            return None;
+        }
         for is_long in [true, false] {
             let key = keys.of_begin(text, is_long);
             let Some(lengths) = key.and_then(|key| self.lengths.find(key)) else { continue };

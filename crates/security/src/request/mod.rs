@@ -57,7 +57,7 @@ use sluice_core::level::SecurityLevel;
 use sluice_core::source::{EditedMessages, Source, SourceMember};
 
 use self::groups::Groups;
-use self::memory::{Keys, Memory};
+use self::memory::{Keys, Memory, is_long};
 pub use self::place::places;
 use self::reader::{Failure, Reader};
 use self::redact::{Read, redact};
@@ -228,8 +228,11 @@ impl Filter {
             return Ok(Filtered::unchanged(Report::default()));
         }
         let mut reader = Reader::new(self, subject);
+        // Nothing of a short request is remembered.
         let keys = (!subject.zero_retention && self.memory.has_room())
-            .then(|| Keys::new(&self.secret, subject));
+            .then_some(&source.members)
+            .filter(|members| members.iter().any(is_long))
+            .map(|_| Keys::new(&self.secret, subject));
         let memory = keys.as_ref().map(|keys| (&self.memory, keys));
         let Groups { groups, stretches, .. } = Groups::of(source, memory);
         let known = match reader.examine(&groups) {
