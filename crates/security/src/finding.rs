@@ -27,10 +27,16 @@ impl Finding {
 /// Sorts findings and resolves overlaps: a secret wins over personal data, then the longer finding
 /// wins, then the earlier. What remains neither overlaps nor is empty.
 pub fn settle(findings: &mut Vec<Finding>) {
-    findings.retain(|finding| finding.start < finding.end);
-    if findings.is_sorted_by(|a, b| a.end <= b.start) {
+    let mut end = 0;
+    let is_settled = findings.iter().all(|finding| {
+        let follows = end <= finding.start && finding.start < finding.end;
+        end = finding.end;
+        follows
+    });
+    if is_settled {
         return;
     }
+    findings.retain(|finding| finding.start < finding.end);
     let rank = |f: &Finding| (!f.kind.is_secret(), usize::MAX - (f.end - f.start), f.start);
     findings.sort_by_key(rank);
     let mut kept: std::collections::BTreeMap<usize, Finding> = std::collections::BTreeMap::new();

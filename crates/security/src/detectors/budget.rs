@@ -27,7 +27,7 @@ pub(crate) struct Budget {
 
 impl Budget {
     const AT_ONCE: usize = 8 << 20;
-    const PER_BYTE: usize = 4;
+    const PER_BYTE: usize = 3;
     /// The same where people's names are looked for, which takes longer on any text.
     const PER_BYTE_WITH_NAMES: usize = 6;
 

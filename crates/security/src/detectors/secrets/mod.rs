@@ -103,6 +103,7 @@ impl Secrets {
             vendors: &self.vendors,
             budget,
             bare: grammar::Bare::default(),
+            passed_names: vendors::PassedNames::default(),
             rare: Vec::new(),
             table: tables::Last::default(),
             names_until: 0,
@@ -146,6 +147,7 @@ pub(crate) struct Look<'a> {
     vendors: &'a vendors::Index,
     budget: &'a Budget,
     bare: grammar::Bare,
+    passed_names: vendors::PassedNames,
     /// Where each of [`RARE`] was seen, and which it was.
     rare: Vec<(usize, usize)>,
     table: tables::Last,
@@ -245,14 +247,19 @@ impl Look<'_> {
             self.budget.spend(webhooks::signature(self.text, start, out).saturating_sub(start));
             return;
         }
+        let is_hex = value::is_hex(&self.text.as_bytes()[start..end]);
+        if is_hex {
+            self.passed_names.push_hash(self.text.as_bytes(), start, end);
+        }
         if manifests::bare_key(self.text, start, end, out) {
             return self.budget.spend(1024);
         }
-        let is_token = vendors::run(self.vendors, self.text, start, end, out).is_some();
+        let is_token = vendors::run(self.vendors, self.text, start, end, is_hex, out).is_some();
         let is_found = end <= self.found_until;
+        self.budget.spend(if is_hex { 15 } else { 60 });
         if !is_token && !is_uuid && !is_found && self.budget.has(start) {
-            let cost = vendors::named_before(self.text, start, end, out);
-            self.budget.spend(100 + cost);
+            let cost = self.passed_names.look(self.text, start, end, out);
+            self.budget.spend(20 + cost);
         }
     }
 

@@ -197,6 +197,22 @@ impl Shape {
     }
 }
 
+/// Whether all of `bytes` are hexadecimal digits.
+pub(super) fn is_hex(bytes: &[u8]) -> bool {
+    const MANY: usize = 16;
+    // Sixteen at once, the last of which overlap those before.
+    let are_digits = |bytes: &[u8; MANY]| {
+        let is_digit = |all, byte: &u8| {
+            all & (byte.wrapping_sub(b'0') < 10 || (byte | 0x20).wrapping_sub(b'a') < 6)
+        };
+        bytes.iter().fold(true, is_digit)
+    };
+    match bytes.last_chunk() {
+        Some(last) => are_digits(last) && bytes.as_chunks().0.iter().all(are_digits),
+        None => bytes.iter().all(u8::is_ascii_hexdigit),
+    }
+}
+
 /// Whether `value` is written as `8-4-4-4-12` hexadecimal digits.
 pub(super) fn is_uuid(value: &str) -> bool {
     value.len() == 36

@@ -2,6 +2,8 @@
 
 use std::net::Ipv4Addr;
 
+use wide::u8x16;
+
 use crate::detectors::personal::context::{self, NETWORK, VERSION, byte, byte_before};
 
 /// How far before an address a word may stand that says what it is.
@@ -10,8 +12,65 @@ const REACH: usize = 28;
 /// are all below it.
 const SMALL: u8 = 40;
 
+/// Four numbers of up to three digits with dots between them.
+pub(in crate::detectors::personal) struct Quad {
+    end: usize,
+    address: Option<Ipv4Addr>,
+}
+
+impl Quad {
+    /// Where those end that begin at `at`.
+    #[inline]
+    pub(in crate::detectors::personal) fn end(bytes: &[u8], at: usize) -> Option<usize> {
+        Self::dots(bytes.get(at..)?.first_chunk()?).map(|(_, length)| at + length)
+    }
+
+    /// A bit for each dot, and the length, where sixteen bytes begin with four numbers of up to three
+    /// digits, and neither a digit nor a dot follows them.
+    #[inline]
+    fn dots(written: &[u8; 16]) -> Option<(u32, usize)> {
+        let dots = u8x16::new(*written).simd_eq(u8x16::splat(b'.')).to_bitmask();
+        let above = u8x16::new(*written) - u8x16::splat(b'0');
+        let digits = above.min(u8x16::splat(9)).simd_eq(above).to_bitmask();
+        let length = (dots | digits).trailing_ones() as usize;
+        let dots = dots & ((1 << length) - 1);
+        let digits = digits & ((1 << length) - 1);
+        // Between digits, no two side by side, and no more than three digits.
+        let is_uneven = dots & !(digits << 1 & digits >> 1);
+        let is_long = digits & digits >> 1 & digits >> 2 & digits >> 3;
+        let fits = length < written.len() && dots.count_ones() == 3 && is_uneven | is_long == 0;
+        fits.then_some((dots, length))
+    }
+
+    /// Those at `at`.
+    #[inline]
+    fn read(bytes: &[u8], at: usize) -> Option<Self> {
+        let written: &[u8; 16] = bytes.get(at..)?.first_chunk()?;
+        let (dots, length) = Self::dots(written)?;
+        let mut octets = [0; 4];
+        let (mut is_address, mut from, mut rest) = (true, 0, dots | 1 << length);
+        for octet in &mut octets {
+            let to = rest.trailing_zeros() as usize;
+            rest &= rest.wrapping_sub(1);
+            // No branches: how long numbers are cannot be foretold.
+            let value = |i: usize| u32::from(written[i & 15] & 15);
+            let tens = value(to.wrapping_sub(2)) * u32::from(to > from + 1);
+            let hundreds = value(to.wrapping_sub(3)) * u32::from(to > from + 2);
+            let number = hundreds * 100 + tens * 10 + value(to - 1);
+            is_address &= (number <= 255) & ((to - from == 1) | (value(from) != 0));
+            *octet = number as u8;
+            from = to + 1;
+        }
+        let address = is_address.then(|| Ipv4Addr::from(octets));
+        Some(Self { end: at + length, address })
+    }
+}
+
 /// The end of the dotted numbers at `at`, and the address that they are.
 pub(super) fn read(bytes: &[u8], at: usize) -> (usize, Option<Ipv4Addr>) {
+    if let Some(quad) = Quad::read(bytes, at) {
+        return (quad.end, quad.address);
+    }
     let mut octets = [0; 4];
     let mut valid = true;
     let mut count = 0;

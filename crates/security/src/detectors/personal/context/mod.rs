@@ -45,6 +45,10 @@ impl Context {
 pub(super) fn before(bytes: &[u8], at: usize, reach: usize) -> Context {
     let floor = at.saturating_sub(reach);
     let mut context = Context::default();
+    // Lists of numbers have no words.
+    if !has_letters_before(bytes, at, reach) {
+        return context;
+    }
     let mut words = 0;
     let (mut digits, mut groups) = (0, 0);
     let mut i = at;
@@ -123,6 +127,26 @@ pub(super) fn after(bytes: &[u8], at: usize, reach: usize) -> Context {
         i += 1;
     }
     context
+}
+
+/// Whether there are words in `bytes`.
+pub(super) fn has_letters(bytes: &[u8]) -> bool {
+    // Without a branch for each byte, sixteen are looked at together.
+    bytes.iter().fold(false, |any, byte| any | is_letter(*byte))
+}
+
+/// Whether there may be words in the `reach` bytes before `at`.
+#[inline]
+pub(super) fn has_letters_before(bytes: &[u8], at: usize, reach: usize) -> bool {
+    /// As far as most look, in whole vectors.
+    const USUAL: usize = 48;
+    match bytes[..at].last_chunk::<USUAL>() {
+        Some(before) if reach <= USUAL => {
+            before.iter().fold(false, |any, byte| any | is_letter(*byte))
+                && (reach == USUAL || has_letters(&before[USUAL - reach..]))
+        }
+        _ => has_letters(&bytes[at.saturating_sub(reach)..at]),
+    }
 }
 
 /// Whether `byte` belongs to a word: an ASCII letter, or a part of any other character.

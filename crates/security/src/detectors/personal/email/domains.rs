@@ -11,6 +11,7 @@ pub(super) fn end(text: &str, start: usize, most: usize) -> Option<usize> {
     let mut labels = 0;
     let mut i = start;
     loop {
+        i += bytes[i.min(limit)..limit].iter().take_while(|b| IS_PLAIN[usize::from(**b)]).count();
         let byte = if i < limit { bytes[i] } else { 0 };
         if byte.is_ascii_alphanumeric() || byte == b'-' || byte >= 0xC3 && is_letter_at(text, i) {
             i += if byte < 0x80 { 1 } else { 2 };
@@ -38,6 +39,17 @@ pub(super) fn end(text: &str, start: usize, most: usize) -> Option<usize> {
     }
     end
 }
+
+/// Letters and digits of ASCII, and dashes.
+static IS_PLAIN: [bool; 256] = {
+    let mut is_plain = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        is_plain[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'-';
+        byte += 1;
+    }
+    is_plain
+};
 
 /// Whether a letter of two bytes starts at `i`.
 fn is_letter_at(text: &str, i: usize) -> bool {

@@ -47,7 +47,7 @@ fn local_start(text: &str, at: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let floor = at.saturating_sub(LONGEST_LOCAL);
     let mut start = at;
-    while start > floor && is_local(bytes, start - 1) {
+    while start > floor && (bytes[start - 1].is_ascii_lowercase() || is_local(bytes, start - 1)) {
         start -= 1;
     }
     while !text.is_char_boundary(start) {
@@ -150,11 +150,12 @@ fn is_account(bytes: &[u8], start: usize, end: usize, local: &str) -> bool {
     if SYSTEM.has(local) {
         return true;
     }
-    let path = byte(bytes, end) == b':' && matches!(byte(bytes, end + 1), b'/' | b'~' | b'.');
-    let rest = &bytes[end..bytes.len().min(end + 80)];
-    let word_len = rest.iter().take_while(|b| !b.is_ascii_whitespace()).count();
-    let repository = rest[..word_len].starts_with(b":") && rest[..word_len].ends_with(b".git");
-    path || repository || behind_remote_command(bytes, start)
+    let is_path = || {
+        let rest = &bytes[end..bytes.len().min(end + 80)];
+        let word_len = rest.iter().take_while(|b| !b.is_ascii_whitespace()).count();
+        matches!(byte(bytes, end + 1), b'/' | b'~' | b'.') || rest[..word_len].ends_with(b".git")
+    };
+    byte(bytes, end) == b':' && is_path() || behind_remote_command(bytes, start)
 }
 
 /// Whether the line's words before `start` are a remote shell's command.

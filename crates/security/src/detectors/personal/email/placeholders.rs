@@ -28,7 +28,7 @@ pub(super) fn is_nobody(local: &str, domain: &str) -> bool {
         // Made for documents, yet generated people live there too: only what looks like one person.
         Domain::Reserved => !looks_personal(local),
         Domain::Placeholder => true,
-        Domain::Usual => is_generic(local) && GENERIC_DOMAINS.contains(&domain),
+        Domain::Usual => GENERIC_DOMAINS.contains(&domain) && is_generic(local),
     }
 }
 
@@ -42,6 +42,10 @@ fn lower<'a>(text: &str, buffer: &'a mut [u8; 64]) -> Option<&'a str> {
 /// Senders whose mail nobody answers.
 fn is_unread(local: &str) -> bool {
     let compact = local.bytes().filter(|b| b.is_ascii_alphanumeric());
+    // Most begin with another letter.
+    if !matches!(compact.clone().next(), Some(b'n' | b'd' | b'm')) {
+        return false;
+    }
     ["noreply", "donotreply", "mailerdaemon", "nobody"].iter().any(|name| {
         let mut letters = compact.clone();
         name.bytes().all(|letter| letters.next() == Some(letter))

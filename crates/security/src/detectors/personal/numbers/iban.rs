@@ -36,10 +36,11 @@ fn read(bytes: &[u8], start: usize, budget: &Budget) -> Option<(usize, usize)> {
     let mut end = start;
     while count < length {
         let byte = *bytes.get(end)?;
-        if byte.is_ascii_alphanumeric() {
-            account[count] = byte.to_ascii_uppercase();
+        let folded = FOLDED[usize::from(byte)];
+        if folded != 0 {
+            account[count] = folded;
             count += 1;
-        } else if !matches!(byte, b' ' | b'-') || !bytes[end - 1].is_ascii_alphanumeric() {
+        } else if !matches!(byte, b' ' | b'-') || FOLDED[usize::from(bytes[end - 1])] == 0 {
             return None;
         }
         end += 1;
@@ -57,6 +58,19 @@ fn read(bytes: &[u8], start: usize, budget: &Budget) -> Option<(usize, usize)> {
     }
     Some((start, end))
 }
+
+/// Letters in upper case, digits as they are, 0 for everything else.
+static FOLDED: [u8; 256] = {
+    let mut folded = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        if (byte as u8).is_ascii_alphanumeric() {
+            folded[byte] = (byte as u8).to_ascii_uppercase();
+        }
+        byte += 1;
+    }
+    folded
+};
 
 /// Letters count from ten on, the first four characters go to the end.
 fn is_valid(account: &[u8]) -> bool {

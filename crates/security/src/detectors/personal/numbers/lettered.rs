@@ -5,6 +5,8 @@ use crate::detectors::personal::context::{self, ES, FI, IDENTITY, IE, IN, IT, MX
 
 /// How far before a number a word may stand that says what it is.
 const REACH: usize = 48;
+/// The longest number.
+const LONGEST: usize = 18;
 
 /// The place of the number that has the digit at `at` as its first.
 pub(super) fn find(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
@@ -25,11 +27,18 @@ pub(super) fn find(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     if !behind && !joined && !lettered(at + digits) {
         return None;
     }
+    // Of a hash, all that follows is letters and digits.
+    let is_long = bytes[at..]
+        .first_chunk::<{ LONGEST + 1 }>()
+        .is_some_and(|word| word.iter().fold(true, |all, byte| all & byte.is_ascii_alphanumeric()));
+    if is_long {
+        return None;
+    }
     let word_start = word_start(bytes, at);
     let end = word_end(bytes, at);
     // Apart from the British one, a number is one word without spaces.
     let word = &bytes[word_start..end];
-    if !(8..=18).contains(&word.len()) || !context::starts_word(bytes, word_start) {
+    if !(8..=LONGEST).contains(&word.len()) || !context::starts_word(bytes, word_start) {
         return None;
     }
     if !word.iter().any(u8::is_ascii_alphabetic) {
@@ -89,11 +98,13 @@ fn british(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     let spaced = usize::from(context::byte_before(bytes, at) == b' ');
     let start = at.checked_sub(2 + spaced)?;
     let prefix = [bytes[start], bytes[start + 1]];
-    let allowed = |letter: u8| letter.is_ascii_uppercase() && !b"DFIQUV".contains(&letter);
+    let allowed = |letter: u8| {
+        letter.is_ascii_uppercase() && !matches!(letter, b'D' | b'F' | b'I' | b'Q' | b'U' | b'V')
+    };
     if !allowed(prefix[0]) || !allowed(prefix[1]) || prefix[1] == b'O' {
         return None;
     }
-    if [b"BG", b"GB", b"NK", b"KN", b"TN", b"NT", b"ZZ"].contains(&&prefix) {
+    if matches!(&prefix, b"BG" | b"GB" | b"NK" | b"KN" | b"TN" | b"NT" | b"ZZ") {
         return None;
     }
     let mut end = at;

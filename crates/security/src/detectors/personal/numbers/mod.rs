@@ -18,7 +18,9 @@ mod ssn;
 #[cfg(test)]
 mod tests;
 
+use super::addresses::Quad;
 use super::context::{self, CARD, Context, NUMBER, PHONE, REACH as REACHED};
+use super::context::{has_letters, has_letters_before};
 use crate::detectors::Budget;
 use crate::finding::Finding;
 use crate::kind::{Kind, Kinds};
@@ -43,8 +45,15 @@ pub(crate) fn confirm(
     if !bytes.get(at).is_some_and(u8::is_ascii_digit) {
         return at + 1;
     }
+    // A letter, a blank or a dash may stand within an account's or a person's number.
+    let before = context::byte_before(bytes, at);
+    let is_within = before.is_ascii_alphabetic() || matches!(before, b' ' | b'-');
+    if !is_within && let Some(end) = dotted_quad(bytes, at, out) {
+        budget.spend(24);
+        return end;
+    }
     if let Some(end) = lone_figure(bytes, at) {
-        budget.spend(16);
+        budget.spend(10);
         return end;
     }
     if kinds.contains(Kind::Iban)
@@ -59,9 +68,13 @@ pub(crate) fn confirm(
         out.push(Finding { start, end, kind: Kind::NationalId, rule: "national_id" });
         return end.max(at + 1);
     }
+    if is_within && let Some(end) = dotted_quad(bytes, at, out) {
+        budget.spend(24);
+        return end;
+    }
     // Nearly all digits end here, before all of a stretch is read.
     if let Some(end) = run::lone_end(bytes, at, FEWEST) {
-        budget.spend(16);
+        budget.spend(12);
         return end;
     }
     let run = Run::read(bytes, at);
@@ -82,10 +95,7 @@ fn lone_figure(bytes: &[u8], at: usize) -> Option<usize> {
     if !matches!(before, b',' | b'\n' | b'\t' | b';' | b'[' | b'|' | b' ' | b'-' | 0) {
         return None;
     }
-    let digits = |from: usize| {
-        let digits = bytes[from..].iter().take(2 * CARD).take_while(|b| b.is_ascii_digit());
-        digits.count()
-    };
+    let digits = |from: usize| run::digits_end(bytes, from, 2 * CARD) - from;
     let whole = digits(at);
     let mut end = at + whole;
     // `00…` may be dialled before a country's code.
@@ -100,19 +110,26 @@ fn lone_figure(bytes: &[u8], at: usize) -> Option<usize> {
         context::byte(bytes, end),
         b',' | b'\n' | b'\r' | b'\t' | b';' | b']' | b'}' | b'|' | 0
     );
-    let is_silent = || {
-        let behind = &bytes[end..bytes.len().min(end + phone::BEHIND)];
-        !has_letters(&bytes[at.saturating_sub(REACH)..at])
-            && !has_letters(behind)
-            && !behind.contains(&b'#')
-    };
-    (is_figure && ends && is_silent()).then_some(end)
+    (is_figure && ends && is_silent_around(bytes, at, end)).then_some(end)
 }
 
-/// Whether there are words in `bytes`.
-fn has_letters(bytes: &[u8]) -> bool {
-    // Without a branch for each byte, sixteen are looked at together.
-    bytes.iter().fold(false, |any, byte| any | byte.is_ascii_alphabetic() | (*byte >= 0x80))
+/// The end of what is written like an IP address from `at` on, if nothing says that it is a phone's or
+/// a person's number: no such number has a form that is known without words.
+fn dotted_quad(bytes: &[u8], at: usize, out: &[Finding]) -> Option<usize> {
+    let before = context::byte_before(bytes, at);
+    // What may be dialled before a number, and what the number may begin with.
+    let is_prefix =
+        matches!(before, b'+' | b'(') || before == b' ' && at > 1 && bytes[at - 2] == b'+';
+    if bytes[at] == b'0' || is_prefix {
+        return None;
+    }
+    let end = Quad::end(bytes, at)?;
+    if run::goes_on(bytes, end) || !is_without_words_around(bytes, at, end, out) {
+        return None;
+    }
+    // These lengths are also those of numbers that need no word but an e-mail address on their line.
+    let is_wide = bytes[at..end].rsplit(|b| *b == b'.').skip(1).take(2).all(|part| part.len() == 3);
+    (!is_wide || !beside::is_contact(bytes, at, end)).then_some(end)
 }
 
 /// Tries every group of `run` as the first of a number. Returns how many of them had to be looked at.
@@ -170,23 +187,35 @@ fn has_form(run: &Run<'_>, first: usize) -> bool {
 fn is_without_words(run: &Run<'_>, out: &[Finding]) -> bool {
     // Six digits in one piece are nothing, whatever is said about them.
     let is_short = run.groups().len() == 1 && run.digits() == FEWEST;
-    if is_short || run.is_full() {
-        return true;
+    is_short || run.is_full() || is_without_words_around(run.bytes, run.start, run.end(), out)
+}
+
+/// The same of the number from `start` to `end`.
+fn is_without_words_around(bytes: &[u8], start: usize, end: usize, out: &[Finding]) -> bool {
+    if is_behind_phone(out, start) {
+        return false;
     }
-    let behind = &run.bytes[run.end()..run.bytes.len().min(run.end() + phone::BEHIND)];
-    if !is_behind_phone(out, run.start)
-        && !has_letters(&run.bytes[run.start.saturating_sub(REACH)..run.start])
-        && !has_letters(behind)
-        && !behind.contains(&b'#')
-    {
+    if is_silent_around(bytes, start, end) {
         return true;
     }
     let telling = PHONE | REACHED | NUMBER | CARD | national::NAMES;
-    !(is_behind_phone(out, run.start)
-        || context::before(run.bytes, run.start, REACH).has(telling)
-        || context::after(run.bytes, run.end(), phone::BEHIND).has(telling)
-        || phone::is_extended(run.bytes, run.end())
-        || beside::is_contact(run.bytes, run.start, run.end()))
+    !(context::before(bytes, start, REACH).has(telling)
+        || context::after(bytes, end, phone::BEHIND).has(telling)
+        || phone::is_extended(bytes, end)
+        || beside::is_contact(bytes, start, end))
+}
+
+/// Whether there are neither letters nor what marks an extension around the number from `start` to
+/// `end`.
+fn is_silent_around(bytes: &[u8], start: usize, end: usize) -> bool {
+    let is_marked = match bytes[end..].first_chunk::<{ phone::BEHIND }>() {
+        // All of it together.
+        Some(behind) => behind
+            .iter()
+            .fold(false, |any, b| any | b.is_ascii_alphabetic() | (*b >= 0x80) | (*b == b'#')),
+        None => has_letters(&bytes[end..]) || bytes[end..].contains(&b'#'),
+    };
+    !is_marked && !has_letters_before(bytes, start, REACH)
 }
 
 /// Whether a phone number stands directly before `start`.
@@ -198,6 +227,9 @@ fn is_behind_phone(out: &[Finding], start: usize) -> bool {
 fn number(run: &Run<'_>, first: usize, kinds: Kinds, out: &[Finding]) -> Option<Finding> {
     let mut known: Option<Context> = None;
     let start = run.start_of(first);
+    // No other number has a plus directly before it.
+    let is_phone =
+        first == 0 && run.plus && context::byte_before(run.bytes, run.groups()[0].start) == b'+';
     let mut words = || {
         *known.get_or_insert_with(|| match first {
             0..=2 => context::before(run.bytes, start, REACH),
@@ -209,7 +241,8 @@ fn number(run: &Run<'_>, first: usize, kinds: Kinds, out: &[Finding]) -> Option<
         let end = run.groups()[first + groups - 1].end;
         Finding { start: run.groups()[first].start, end, kind, rule }
     };
-    if kinds.contains(Kind::Card)
+    if !is_phone
+        && kinds.contains(Kind::Card)
         && let Some(groups) = card::find(run, first, &mut words)
     {
         return Some(digits_only(groups, Kind::Card, "card"));
@@ -218,7 +251,7 @@ fn number(run: &Run<'_>, first: usize, kinds: Kinds, out: &[Finding]) -> Option<
     if run.is_full() {
         return None;
     }
-    if kinds.contains(Kind::NationalId) {
+    if !is_phone && kinds.contains(Kind::NationalId) {
         if let Some(groups) = ssn::find(run, first, &mut words) {
             return Some(digits_only(groups, Kind::NationalId, "us_ssn"));
         }

@@ -6,7 +6,7 @@
 
 use super::beside;
 use super::calling_codes::plan;
-use super::run::{Digits, Run, Separator};
+use super::run::{Digits, MOST_DIGITS, Run, Separator};
 use crate::detectors::personal::context::{
     self, Context, NUMBER, OTHER, PHONE, REACH, STREET, VERSION,
 };
@@ -59,13 +59,13 @@ pub(super) fn find(
     }
     let street = || after.has(STREET);
     let named = behind_another || after.is(PHONE | REACH) || words().is(PHONE | REACH);
-    let hinted = named || grade >= Grade::Possible && beside::is_contact(run.bytes, start, end);
+    let is_hinted = || named || beside::is_contact(run.bytes, start, end);
     let found = match grade {
         // Also what people make up when they write of a phone.
         _ if is_fiction(digits.as_bytes()) && !named && !words().has(NUMBER) => false,
         Grade::Sure => true,
         Grade::Likely => {
-            let likely = hinted
+            let likely = is_hinted()
                 || extended
                 || words().has(NUMBER)
                 || quoted(run.bytes, start, end)
@@ -73,7 +73,7 @@ pub(super) fn find(
             likely && (named || !other(words, after, digits.as_bytes()))
         }
         Grade::Possible => {
-            (named || hinted && !other(words, after, digits.as_bytes())) && !street()
+            (named || is_hinted() && !other(words, after, digits.as_bytes())) && !street()
         }
         Grade::Bare => {
             // `ring` and `extension` are also words of programs, whose constants are bare numbers.
@@ -164,6 +164,12 @@ pub(super) fn is_extended(bytes: &[u8], end: usize) -> bool {
 
 /// The end of the number with its extension (`x123`, `ext. 4`), and whether it has one.
 fn extension(bytes: &[u8], end: usize) -> (usize, bool) {
+    let first = context::byte(bytes, end);
+    if !matches!(first, b' ' | b',' | b';' | b'#')
+        && !matches!(first | 0x20, b'e' | b'x' | b'd' | b'p')
+    {
+        return (end, false);
+    }
     let skip = |mut at: usize, these: &[u8]| {
         while at < end + 12 && these.contains(&context::byte(bytes, at)) {
             at += 1;
@@ -242,11 +248,12 @@ fn ends_bare(run: &Run<'_>, first: usize) -> bool {
 /// `+49 30 901820`, `+44 (0)20 7946 0958`, `+15551234567`.
 fn international(run: &Run<'_>) -> Option<(usize, Grade)> {
     let all = run.groups().len().min(8);
-    let mut head = Digits::of(run, 0, all.min(2))?;
-    if run.groups()[0].len() >= 3 {
-        head = Digits::of(run, 0, 1)?;
+    let second: &[u8] = if all > 1 { run.text(1) } else { &[] };
+    if run.text(0).len() + second.len() > MOST_DIGITS {
+        return None;
     }
-    let plan = plan(head.as_bytes())?;
+    let mut head = run.text(0).iter().chain(second).copied();
+    let plan = plan(&[head.next()?, head.next()?, head.next()?])?;
     // The `(0)` that is dialled inside the country only is no part of the number.
     let trunk = |i: usize| usize::from(run.groups()[i].bracketed && run.text(i) == b"0");
     let mut total = 0;

@@ -78,7 +78,7 @@ impl<'a> Run<'a> {
         let mut start = at;
         let mut before = Separator::None;
         loop {
-            let end = digits_end(bytes, start);
+            let end = digits_end(bytes, start, usize::MAX);
             let bracketed = open && bytes.get(end) == Some(&b')');
             run.groups[run.len] = Group { start, end, before, bracketed };
             let length = (end - start).min(LONGEST_LENGTH) as u64;
@@ -173,18 +173,31 @@ impl<'a> Run<'a> {
 /// The digits of some groups, without what separates them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Digits {
-    digits: [u8; 24],
+    /// More than there may be, so that eight can be written at once.
+    digits: [u8; MOST_DIGITS + 8],
     len: usize,
 }
+
+/// The most digits that are put together.
+pub(super) const MOST_DIGITS: usize = 24;
 
 impl Digits {
     /// The digits of the groups from `from` to `to` (exclusive); `None` if there are too many.
     pub(super) fn of(run: &Run<'_>, from: usize, to: usize) -> Option<Self> {
-        let mut digits = Self { digits: [0; 24], len: 0 };
+        let mut digits = Self { digits: [0; MOST_DIGITS + 8], len: 0 };
         for group in &run.groups()[from..to] {
-            let text = &run.bytes[group.start..group.end];
-            let end = digits.len + text.len();
-            digits.digits.get_mut(digits.len..end)?.copy_from_slice(text);
+            let end = digits.len + group.len();
+            if end > MOST_DIGITS {
+                return None;
+            }
+            let room = digits.digits[digits.len..].first_chunk_mut::<8>();
+            match (room, run.bytes[group.start..].first_chunk::<8>()) {
+                (Some(room), Some(eight)) if group.len() <= 8 => *room = *eight,
+                _ => {
+                    let text = &run.bytes[group.start..group.end];
+                    digits.digits[digits.len..end].copy_from_slice(text);
+                }
+            }
             digits.len = end;
         }
         Some(digits)
@@ -197,9 +210,23 @@ impl Digits {
 }
 
 /// Where the digits that start at `start` end. A group of more than a few dozen digits is nothing,
-/// wherever its end may be, but its end is wanted as that is how far the stretch goes.
-fn digits_end(bytes: &[u8], start: usize) -> usize {
-    bytes[start..].iter().position(|b| !b.is_ascii_digit()).map_or(bytes.len(), |n| start + n)
+/// wherever its end may be, but its end is wanted as that is how far the stretch goes; no further than
+/// `most`.
+#[inline]
+pub(super) fn digits_end(bytes: &[u8], start: usize, most: usize) -> usize {
+    // Most groups have less than eight digits, which are told together.
+    if let Some(eight) = bytes[start..].first_chunk::<8>() {
+        const LOW: u64 = 0x0101_0101_0101_0101;
+        let eight = u64::from_le_bytes(*eight);
+        // Of a digit, and of no other byte, the upper half is 3, also of what is six more.
+        let upper = (eight & (LOW * 0xf0)) ^ (LOW * 0x30);
+        let carried = ((eight & (LOW * 0x0f)) + LOW * 6) & (LOW * 0x10);
+        let others = upper | carried;
+        if others != 0 {
+            return start + others.trailing_zeros() as usize / 8;
+        }
+    }
+    start + bytes[start..].iter().take(most).take_while(|b| b.is_ascii_digit()).count()
 }
 
 /// The end of the digits at `at` where there are less than `fewest` of them and nothing that could
@@ -211,9 +238,28 @@ pub(super) fn lone_end(bytes: &[u8], at: usize, fewest: usize) -> Option<usize> 
     (digits < fewest && separator(bytes, end, &mut is_open).is_none()).then_some(end)
 }
 
+/// Whether the stretch that has digits up to `end`, without an open bracket, has more behind it.
+pub(super) fn goes_on(bytes: &[u8], end: usize) -> bool {
+    separator(bytes, end, &mut false).is_some()
+}
+
 /// The separator at `at` and where the digits behind it start.
 fn separator(bytes: &[u8], at: usize, open: &mut bool) -> Option<(Separator, usize)> {
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    // Most separators are one character.
+    if digit(at + 1) {
+        match bytes[at] {
+            b' ' => return Some((Separator::Space, at + 1)),
+            b'-' => return Some((Separator::Dash, at + 1)),
+            b'.' => return Some((Separator::Dot, at + 1)),
+            b'/' => return Some((Separator::Slash, at + 1)),
+            _ => {}
+        }
+    }
+    // The end of most stretches.
+    if !matches!(bytes.get(at), Some(b' '..=b'/' | 0xC2 | 0xE2)) {
+        return None;
+    }
     let rest = &bytes[at..bytes.len().min(at + 6)];
     let (separator, len) = match rest {
         [b')', b' ' | b'-' | b'.' | b'/', next, ..] if *open && next.is_ascii_digit() => {

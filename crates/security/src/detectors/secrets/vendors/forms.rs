@@ -7,9 +7,16 @@ use crate::kind::Kind;
 
 const LONGEST: usize = 8192;
 
-/// The token that the run `start..end` is a part of.
-pub(super) fn find(text: &str, start: usize, end: usize) -> Option<Token> {
+/// The token that the run `start..end` is a part of, which may be of hexadecimal digits only.
+pub(super) fn find(text: &str, start: usize, end: usize, is_hex: bool) -> Option<Token> {
     let bytes = text.as_bytes();
+    // Most hashes have nothing beside them that makes them a part of a token.
+    let before = start.checked_sub(1).map(|i| bytes[i]);
+    let is_beside =
+        matches!(before, Some(b':' | b'|' | b'.')) || matches!(bytes.get(end), Some(b'.' | b'|'));
+    if is_hex && !is_beside {
+        return azure_client_secret(bytes, start, end);
+    }
     jwt(bytes, start, end)
         .or_else(|| discord_bot(bytes, start, end))
         .or_else(|| telegram_bot(bytes, start, end))

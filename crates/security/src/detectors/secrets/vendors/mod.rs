@@ -12,7 +12,7 @@ use super::value::Shape;
 use crate::finding::Finding;
 use crate::kind::Kind;
 use charset::Charset;
-pub(super) use named::{is_near, may_have_vendor};
+pub(super) use named::{PassedNames, is_near, may_have_vendor};
 
 /// Tokens of one vendor.
 #[derive(Debug, Clone, Copy)]
@@ -62,12 +62,14 @@ impl Index {
 /// How far before a run a token may begin whose first part is short: `SG.`, `xoxe.`, `FlyV1 `.
 const HEAD: usize = 32;
 
-/// Looks at the run of token characters `start..end`. Returns the end of the token found.
+/// Looks at the run of token characters `start..end`, which may be of hexadecimal digits only. Returns
+/// the end of the token found.
 pub(super) fn run(
     index: &Index,
     text: &str,
     start: usize,
     end: usize,
+    is_hex: bool,
     out: &mut Vec<Finding>,
 ) -> Option<usize> {
     let bytes = text.as_bytes();
@@ -80,10 +82,10 @@ pub(super) fn run(
         let before = head(bytes, start)?;
         at(index, bytes, before).filter(|(_, _, to, _)| *to >= end)
     };
-    let found = forms::find(text, start, end)
+    let found = forms::find(text, start, end, is_hex)
         .or_else(behind_head)
         .or_else(|| at(index, bytes, start))
-        .or_else(|| inside(index, bytes, start, end));
+        .or_else(|| if is_hex { None } else { inside(index, bytes, start, end) });
     let (rule, from, to, kind) = found?;
     let token = text.get(from..to)?;
     if allow::is_known(token) {
@@ -275,12 +277,6 @@ fn is_by_chance(vendor: &Vendor, body: &[u8], token: &[u8]) -> bool {
         return (mixed || few || shape.is_random()) && words * 4 < shape.len;
     }
     shape.is_random() && (shape.upper > 0 && shape.lower > 0 || vendor.charset != Charset::Alnum)
-}
-
-/// Looks for the name of a vendor before the run `start..end` and pushes the value that it is given.
-/// Returns how many bytes were looked at.
-pub(super) fn named_before(text: &str, start: usize, end: usize, out: &mut Vec<Finding>) -> usize {
-    named::before(text, start, end, out)
 }
 
 #[cfg(test)]

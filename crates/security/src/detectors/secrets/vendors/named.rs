@@ -14,6 +14,8 @@ use crate::kind::Kind;
 
 /// How far before a value its name may begin.
 const REACH: usize = 72;
+/// The longest hash that is one name.
+const LONGEST_HASH: usize = 64;
 
 /// Whether a vendor's name is among the words: as one word, or as two (`new_relic`, `auth0`).
 pub(in super::super) fn has_vendor(words: &Words<'_>) -> bool {
@@ -72,9 +74,74 @@ const fn slot(first: u8, last: u8) -> usize {
     (first as usize & 31) << 5 | last as usize & 31
 }
 
-/// Looks for a vendor's name before the run `start..end` and pushes the value that it is given.
-/// Returns how many bytes were looked at.
-pub(super) fn before(text: &str, start: usize, end: usize, out: &mut Vec<Finding>) -> usize {
+/// The last names that were looked at and have no vendor's: in a list of values, those before a value
+/// were looked at for the values before it.
+#[derive(Debug, Default)]
+pub(in super::super) struct PassedNames {
+    names: [Passed; 4],
+    next: usize,
+}
+
+/// Where a name is.
+#[derive(Debug, Default, Clone, Copy)]
+struct Passed {
+    start: usize,
+    end: usize,
+    /// Whether it is no name but a hash.
+    is_hash: bool,
+}
+
+impl PassedNames {
+    /// The hash `start..end` may be taken for the name of a value behind it.
+    pub(in super::super) fn push_hash(&mut self, bytes: &[u8], start: usize, end: usize) {
+        // Where it begins as a name does.
+        let before = start.checked_sub(1).map_or(0, |i| bytes[i]);
+        let is_outside = before.is_ascii_punctuation() && !matches!(before, b'\\' | b'_' | b'-');
+        if is_outside && end - start <= LONGEST_HASH {
+            self.push(Passed { start, end, is_hash: true });
+        }
+    }
+
+    fn push(&mut self, name: Passed) {
+        self.names[self.next % self.names.len()] = name;
+        self.next += 1;
+    }
+
+    /// The one that ends at `end`.
+    fn ending_at(&self, end: usize) -> Option<Passed> {
+        self.names.iter().find(|name| name.end == end && end > 0).copied()
+    }
+
+    /// Looks for a vendor's name before the run `start..end` and pushes the value that it is given.
+    /// Returns about how many nanoseconds that took.
+    pub(in super::super) fn look(
+        &mut self,
+        text: &str,
+        start: usize,
+        end: usize,
+        out: &mut Vec<Finding>,
+    ) -> usize {
+        before(text, start, end, self, out)
+    }
+}
+
+/// Whether all of the name is one word.
+fn is_one_word(name: &str) -> bool {
+    let (mut is_lower, mut is_upper) = (true, true);
+    for byte in name.bytes() {
+        is_lower &= byte.is_ascii_lowercase();
+        is_upper &= byte.is_ascii_uppercase();
+    }
+    is_lower || is_upper
+}
+
+fn before(
+    text: &str,
+    start: usize,
+    end: usize,
+    passed: &mut PassedNames,
+    out: &mut Vec<Finding>,
+) -> usize {
     let bytes = text.as_bytes();
     if !is_joined(bytes, start) {
         return if start > 0 && bytes[start - 1] == b' ' {
@@ -98,11 +165,15 @@ pub(super) fn before(text: &str, start: usize, end: usize, out: &mut Vec<Finding
         if at == floor {
             break;
         }
-        let (from, to) = (assignment::start_of_name(bytes, at - 1, floor), at);
+        let known = passed.ending_at(at).filter(|name| name.start > floor);
+        let from = known
+            .map_or_else(|| assignment::start_of_name(bytes, at - 1, floor), |name| name.start);
+        let to = at;
         // `-Dsonar.login=…`
-        let Some(name) = text.get(from..to).map(|name| name.trim_start_matches("-D")) else {
-            break;
-        };
+        let Some(mut name) = text.get(from..to) else { break };
+        while let Some(rest) = name.strip_prefix("-D") {
+            name = rest;
+        }
         if last.is_none() && is_parameter(bytes, from, to) {
             push_parameter(text, name, start, end, out);
             return line + end - start;
@@ -111,14 +182,33 @@ pub(super) fn before(text: &str, start: usize, end: usize, out: &mut Vec<Finding
         if bytes[..from].ends_with(b"::") {
             break;
         }
+        if let Some(known) = known
+            && (known.is_hash || last.is_some())
+        {
+            if last.is_none() || bytes[to] != b'.' {
+                last = Some(to);
+            }
+            at = from;
+            continue;
+        }
         // Lists of hashes have other hashes before each.
-        let is_hash = name.bytes().all(|b| b.is_ascii_hexdigit() || matches!(b, b'_' | b'-'));
-        let words = if is_hash { Words::default() } else { Words::of(name) };
-        if has_vendor(&words) && bytes[to] == b'(' && is_argument(bytes, to, start, end) {
+        let is_digit = |b: u8| b.is_ascii_hexdigit() || matches!(b, b'_' | b'-');
+        let is_hash = name.bytes().all(is_digit);
+        if is_hash || is_one_word(name) && !is_vendor("", name) {
+            passed.push(Passed { start: from, end: to, is_hash });
+            if last.is_none() || bytes[to] != b'.' {
+                last = Some(to);
+            }
+            at = from;
+            continue;
+        }
+        let words = Words::of(name);
+        let has_vendor = has_vendor(&words);
+        if has_vendor && bytes[to] == b'(' && is_argument(bytes, to, start, end) {
             push_drawn(text, start, end, out);
             return line + end - start;
         }
-        if has_vendor(&words) || last.is_none() && is_latent(&words) {
+        if has_vendor || last.is_none() && is_latent(&words) {
             let to = last.filter(|_| bytes[to] == b'.').unwrap_or(to);
             let Some(value) = grammar::value_of_name(bytes, to, &mut Bare::default()) else {
                 break;
@@ -128,6 +218,7 @@ pub(super) fn before(text: &str, start: usize, end: usize, out: &mut Vec<Finding
             }
             return line + 2 * (value.end - value.start);
         }
+        passed.push(Passed { start: from, end: to, is_hash: false });
         if last.is_none() || bytes[to] != b'.' {
             last = Some(to);
         }
