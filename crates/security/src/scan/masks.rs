@@ -16,16 +16,23 @@ const WORDS: Grams = Grams::of([
     &[[b"pP", b"aA", b"sS"], [b"r", b"a", b"s"], [b"y", b"s", b"q"]],
     // `pw`
     &[[b"pP", b"wW", b""]],
-    // `cret`, `cred`
-    &[[b"cC", b"rR", b"eE"]],
-    // `tok`; `login`, `identified`
-    &[[b"tT", b"oO", b"kK"], [b"o", b"g", b"i"], [b"tT", b"iI", b"fF"]],
-    // `key`; `getConnection`
-    &[[b"kK", b"eE", b"yY"], [b"e", b"t", b"C"]],
-    // `auth`, `://`; `Private-Lines`
-    &[[b"aA", b"uU", b"tT"], [b":", b"/", b"/"], [b"e", b"-", b"L"]],
-    // `hf_`; `WiFi.`, `PDO`
-    &[[b"hH", b"fF", b"_"], [b"F", b"i", b"."], [b"P", b"D", b"O"]],
+    // `cret`, `cred`; `clave`, `mnemonic`
+    &[[b"cC", b"rR", b"eE"], [b"l", b"a", b"v"], [b"mM", b"nN", b"eE"]],
+    // `tok`; `login`, `identified`, `verification`
+    &[[b"tT", b"oO", b"kK"], [b"o", b"g", b"i"], [b"tT", b"iI", b"fF"], [b"r", b"i", b"f"]],
+    // `key`; `getConnection`, `backup`
+    &[[b"kK", b"eE", b"yY"], [b"e", b"t", b"C"], [b"k", b"u", b"p"]],
+    // `auth`, `://`; `Private-Lines`, `recovery`
+    &[[b"aA", b"uU", b"tT"], [b":", b"/", b"/"], [b"e", b"-", b"L"], [b"c", b"o", b"v"]],
+    // `hf_`; `WiFi.`, `PDO`, `mdp`, `phrase`, `PIN`
+    &[
+        [b"hH", b"fF", b"_"],
+        [b"F", b"i", b"."],
+        [b"P", b"D", b"O"],
+        [b"m", b"d", b"p"],
+        [b"p", b"h", b"r"],
+        [b"P", b"I", b"N"],
+    ],
     // `senha`, `kennwort`, `wachtwoord`
     &[[b"nN", b"hH", b"aA"], [b"n", b"n", b"w"], [b"h", b"t", b"w"]],
 ]);

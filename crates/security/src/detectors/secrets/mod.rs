@@ -22,6 +22,7 @@ mod passphrase;
 mod private_keys;
 mod rare;
 mod shell;
+mod speech;
 mod tables;
 mod urls;
 mod value;
@@ -60,8 +61,8 @@ enum Searcher {
 }
 
 impl Searcher {
-    fn new(words: &[(&str, Hint)]) -> Self {
-        let words = || words.iter().map(|(word, _)| word);
+    fn new<'w>(words: impl Iterator<Item = &'w str> + Clone) -> Self {
+        let words = || words.clone();
         let packed = packed::Config::new()
             .match_kind(packed::MatchKind::LeftmostFirst)
             .builder()
@@ -89,10 +90,12 @@ impl Searcher {
 
 impl Secrets {
     pub(crate) fn new() -> Self {
+        let words = RARE_BEYOND_ASCII.iter().map(|(word, _)| *word);
+        let told = speech::RARE_BEYOND_ASCII.iter().map(|(word, _)| *word);
         Self {
             vendors: vendors::Index::new(),
-            searched: Searcher::new(SEARCHED),
-            rare_beyond_ascii: Searcher::new(RARE_BEYOND_ASCII),
+            searched: Searcher::new(SEARCHED.iter().map(|(word, _)| *word)),
+            rare_beyond_ascii: Searcher::new(words.chain(told)),
         }
     }
 
@@ -121,10 +124,15 @@ impl Secrets {
         rare.sort_by_key(|(start, _)| *start);
         let mut behind = 0;
         for (start, index) in rare {
-            let (word, _, hint) = RARE[index];
-            if start >= behind {
+            if start < behind {
+                continue;
+            }
+            if let Some((word, _, hint)) = RARE.get(index) {
                 behind = start + word.len();
-                look.rare(Some(&hint), start, behind, out);
+                look.rare(Some(hint), start, behind, out);
+            } else if let Some((word, noun)) = speech::rare(index - RARE.len()) {
+                behind = start + word.len();
+                look.told(noun, start, behind, out);
             }
         }
         look.restart();
@@ -134,7 +142,19 @@ impl Secrets {
         if !text.is_ascii() {
             look.restart();
             self.rare_beyond_ascii.each(text, |word, start, end| {
-                look.rare(RARE_BEYOND_ASCII.get(word).map(|(_, hint)| hint), start, end, out);
+                match word.checked_sub(RARE_BEYOND_ASCII.len()) {
+                    None => look.rare(
+                        RARE_BEYOND_ASCII.get(word).map(|(_, hint)| hint),
+                        start,
+                        end,
+                        out,
+                    ),
+                    Some(told) => {
+                        if let Some((_, noun)) = speech::RARE_BEYOND_ASCII.get(told) {
+                            look.told(*noun, start, end, out);
+                        }
+                    }
+                }
             });
         }
     }
@@ -254,6 +274,10 @@ impl Look<'_> {
         if manifests::bare_key(self.text, start, end, out) {
             return self.budget.spend(1024);
         }
+        if end - start >= speech::coins::SHORTEST && speech::coins::key(self.text, start, end, out)
+        {
+            return;
+        }
         let is_token = vendors::run(self.vendors, self.text, start, end, is_hex, out).is_some();
         let is_found = end <= self.found_until;
         self.budget.spend(if is_hex { 15 } else { 60 });
@@ -281,7 +305,11 @@ impl Look<'_> {
                 return self.name(start, end - joint, out);
             }
             Hint::ForeignName => {
+                let known = out.len();
                 self.budget.spend(assignment::confirm_foreign(self.text, start, end, out));
+                if out.len() == known {
+                    self.told(speech::Noun::Password, start, end, out);
+                }
                 return;
             }
             Hint::Putty => private_keys::putty(text, start, out),
@@ -327,25 +355,63 @@ impl Look<'_> {
                 self.budget.spend(cost);
             }
         }
-        if !assignment::may_have_value(bytes, to) {
-            return;
-        }
-        if self.budget.has(start) {
+        let known = out.len();
+        if assignment::may_have_value(bytes, to) && self.budget.has(start) {
             let from = assignment::start_of_name(bytes, start, floor);
-            let known = out.len();
             let cost = assignment::confirm(self.text, from, to, &mut self.bare, out);
             self.budget.spend(cost);
             if let Some(last) = out[known..].last().filter(|last| last.start >= to) {
                 self.found_until = last.end;
+                if bytes.get(to) == Some(&b' ') {
+                    let end = last.end;
+                    let known = out.len();
+                    let looked = speech::behind_value(self.text, end, out);
+                    self.spend(looked, end, known, out);
+                }
             }
         }
+        if out.len() == known && speech::may_follow(bytes, to) && self.budget.has(start) {
+            let from = assignment::start_of_name(bytes, start, floor);
+            let looked = speech::behind_name(self.text, from, to, out);
+            self.spend(looked, to, known, out);
+        }
     }
+
+    /// A word that prose has before a secret.
+    fn told(&mut self, noun: speech::Noun, start: usize, end: usize, out: &mut Vec<Finding>) {
+        if start >= self.found_until && self.budget.has(start) {
+            let known = out.len();
+            let looked = speech::told(self.text, (start, end), noun, out);
+            self.spend(looked, end, known, out);
+        }
+    }
+
+    /// Charges a look from `from` on, and forgets what it found if that has a name of its own.
+    fn spend(&mut self, looked: speech::Looked, from: usize, known: usize, out: &mut Vec<Finding>) {
+        self.budget.spend(looked.cost);
+        let between = |found: &Finding| self.text.as_bytes().get(from..found.start);
+        if out.get(known).and_then(between).is_some_and(has_own_name) {
+            out.truncate(known);
+            return;
+        }
+        self.found_until = self.found_until.max(looked.until);
+    }
+}
+
+/// Whether the value behind `between` stands on a line of its own that names it: `username: …` below
+/// `license: …`.
+fn has_own_name(between: &[u8]) -> bool {
+    let Some(line) = memchr::memrchr(b'\n', between) else { return false };
+    let name = between[line + 1..].trim_ascii();
+    let Some((sign, name)) = name.split_last() else { return false };
+    matches!(sign, b':' | b'=')
+        && name.iter().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(b))
 }
 
 /// The rare words of ASCII, each with the place of the three letters that the pass stops at.
 #[cfg(test)]
 pub(crate) fn rare_words() -> impl Iterator<Item = (&'static str, usize)> {
-    RARE.iter().map(|(word, place, _)| (*word, *place))
+    RARE.iter().map(|(word, place, _)| (*word, *place)).chain(speech::rare_words())
 }
 
 /// Whether a word begins at `at` that nearly all secrets have before or in them: a part of a name, in
@@ -364,16 +430,51 @@ fn is_keyword(bytes: &[u8], at: usize) -> bool {
     ) || matches!(&head[..3], b"tok" | b"key" | b"://")
 }
 
-/// The one of [`RARE`] whose three letters are at `at`: where it begins, and which it is.
+/// Which three letters one of the rare words may have where the pass stops: reading the words that
+/// nearly all candidates are not would cost more than finding the candidates.
+static HEADS: [bool; 1024] = {
+    let mut heads = [false; 1024];
+    let mut i = 0;
+    while i < RARE.len() {
+        let (word, place, _) = RARE[i];
+        heads[head(word.as_bytes(), place)] = true;
+        i += 1;
+    }
+    i = 0;
+    while i < speech::RARE.len() {
+        let (word, place, _) = speech::RARE[i];
+        heads[head(word.as_bytes(), place)] = true;
+        i += 1;
+    }
+    heads
+};
+
+/// A number for the three letters at `at`.
+#[inline]
+const fn head(bytes: &[u8], at: usize) -> usize {
+    let letters = u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], 0]);
+    (letters.wrapping_mul(0x9E37_79B1) >> 22) as usize
+}
+
+/// The one of the rare words whose three letters are at `at`: where it begins, and which it is.
 #[inline]
 fn rare_word(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
-    RARE.iter().enumerate().find_map(|(index, (word, place, _))| {
-        let word = word.as_bytes();
+    if bytes.len() < at + 3 || !HEADS[head(bytes, at)] {
+        return None;
+    }
+    whole_word(bytes, at)
+}
+
+#[inline(never)]
+fn whole_word(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+    let found = RARE.iter().enumerate().find_map(|(index, (word, place, _))| {
         // Comparing whole words is slow, and nearly all differ here.
-        if bytes[at] != word[*place] {
+        if bytes[at] != word.as_bytes()[*place] {
             return None;
         }
         let start = at.checked_sub(*place)?;
-        bytes[start..].starts_with(word).then_some((start, index))
-    })
+        bytes[start..].starts_with(word.as_bytes()).then_some((start, index))
+    });
+    let told = || speech::rare_word(bytes, at).map(|(start, index)| (start, RARE.len() + index));
+    found.or_else(told)
 }

@@ -1,0 +1,252 @@
+//! What a word of prose must look like to be taken for a secret.
+
+use super::super::value::{self, Shape};
+
+/// How much a word looks like a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Strength {
+    /// A word, a number, a name, an address.
+    Word,
+    /// It has digits and letters as passwords have; names with numbers have them, too.
+    Weak,
+    /// Nobody writes so in prose: letters, digits and signs.
+    Strong,
+}
+
+/// The longest password that prose tells.
+const LONGEST: usize = 96;
+
+/// How much `word` looks like a password.
+pub(super) fn password(word: &str) -> Strength {
+    // What nearly all words fail at comes first.
+    if !(5..=LONGEST).contains(&word.len()) || !word.bytes().any(|b| b.is_ascii_digit()) {
+        return if is_passphrase(word) { Strength::Weak } else { Strength::Word };
+    }
+    let shape = Shape::of(word);
+    if shape.letters() < 2 || shape.spaces + shape.beyond_ascii > 0 {
+        return Strength::Word;
+    }
+    if is_elsewhere(word) || value::is_reference(word) || value::is_stand_in(word) {
+        return Strength::Word;
+    }
+    let is_open = word.bytes().any(|b| b"(){}[]<>=|\\/;,\"'`:".contains(&b));
+    if is_open {
+        let is_mixed = shape.classes() == 4 && shape.alternations > 1 && shape.len >= 10;
+        return if is_mixed && shape.wordiness < 5.5 { Strength::Weak } else { Strength::Word };
+    }
+    let signs = word.bytes().filter(|b| b"!@#$%^&*?~+".contains(b)).count();
+    let begins_well = !word.starts_with(['$', '@', '#', '%', '&', '+', '-', '~', '*', '.']);
+    if signs > 0 {
+        let long = shape.len >= 8 && shape.letters() >= 3;
+        return match (long, begins_well) {
+            (true, true) => Strength::Strong,
+            (true, false) if shape.classes() > 3 => Strength::Weak,
+            (false, true) if shape.letters() >= 2 && shape.len >= 6 => Strength::Weak,
+            _ => Strength::Word,
+        };
+    }
+    if is_technical(word) {
+        return Strength::Word;
+    }
+    if shape.is_random() && !shape.is_hex {
+        return Strength::Weak;
+    }
+    let parted = shape.joints > 0;
+    let is_made_up = if parted {
+        shape.digits >= 2 && shape.letters() >= 6 && shape.upper > 0 && shape.lower > 0
+    } else {
+        shape.len >= 6 && shape.letters() >= 3 && (shape.digits >= 2 || shape.alternations > 1)
+    };
+    if is_made_up && begins_well { Strength::Weak } else { Strength::Word }
+}
+
+/// Whether `word` is a key made by chance.
+pub(super) fn is_key(word: &str) -> bool {
+    if !(12..=512).contains(&word.len()) {
+        return false;
+    }
+    let shape = Shape::of(word);
+    let is_token = |b: u8| b.is_ascii_alphanumeric() || b"_-.+/=~:".contains(&b);
+    let is_random = shape.len >= 16 && shape.is_random() && shape.letters() > 3;
+    // `sha256:…` and the like are digests, and words with dots are names of things.
+    (is_random || is_base32(word) || is_licence(word))
+        && word.bytes().all(is_token)
+        && !(word.contains('/') && word.contains('.'))
+        && !is_elsewhere(word)
+        && !value::is_marked(word)
+        && !(shape.len < 48 && value::is_stand_in(word))
+}
+
+/// What authenticators take for a seed: capitals and the digits 2 to 7, perhaps in groups.
+fn is_base32(word: &str) -> bool {
+    let shape = Shape::of(word);
+    matches!(word.len(), 16 | 20 | 24 | 26 | 32 | 52)
+        && shape.distinct >= 8
+        && (shape.digits > 0 || shape.wordiness < 5.2)
+        && word.bytes().all(|b| matches!(b, b'A'..=b'Z' | b'2'..=b'7'))
+}
+
+/// `XXXXX-XXXXX-XXXXX`: three groups or more of one length.
+fn is_licence(word: &str) -> bool {
+    let parts = || word.split('-');
+    let first = parts().next().map_or(0, str::len);
+    let (groups, digits) = (parts().count(), word.bytes().filter(u8::is_ascii_digit).count());
+    (3..=8).contains(&groups)
+        && (4..=8).contains(&first)
+        && digits > 1
+        && digits < word.len() * 3 / 4
+        && parts().all(|part| {
+            part.len() == first
+                && part.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+        })
+}
+
+/// Four words or more with hyphens between.
+fn is_passphrase(word: &str) -> bool {
+    let is_word =
+        |part: &str| (3..=12).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_lowercase());
+    word.len() >= 19 && word.split('-').all(is_word) && word.split('-').count() >= 4
+}
+
+/// Addresses, paths and files.
+fn is_elsewhere(word: &str) -> bool {
+    let is_address = word.split_once('@').is_some_and(|(_, host)| host.contains('.'));
+    const HEADS: &[&str] =
+        &["0x", "sha256", "sha1", "sha512", "md5", "http", "www.", "/", "./", "../", "~/"];
+    const ENDS: &[&str] = &[
+        ".md", ".txt", ".json", ".yaml", ".yml", ".pem", ".key", ".pdf", ".com", ".org", ".net",
+        ".io", ".local", ".log",
+    ];
+    // `mail.corp.example?`: a name of a host, and the end of a question.
+    let host = word.trim_end_matches(['?', '!']);
+    let is_host = host.rsplit_once('.').is_some_and(|(before, last)| {
+        last.len() >= 2
+            && last.bytes().all(|b| b.is_ascii_lowercase())
+            && before
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-.".contains(&b))
+    });
+    let file = || ENDS.iter().any(|end| word.ends_with(end));
+    is_address
+        || is_host
+        || word.contains("://")
+        || word.contains("%20")
+        || word.contains("%2F")
+        || HEADS.iter().any(|head| word.starts_with(head))
+        || file()
+        || value::mentions_secrets(word) && Shape::of(word).specials == 0
+}
+
+/// Names that are known for a number behind. Sorted.
+#[rustfmt::skip]
+const KNOWN: &[&str] = &[
+    "aes", "android", "api", "app", "argon", "arm", "base", "bcrypt", "blake", "build",
+    "case", "centos", "chapter", "client", "cluster", "config", "covid", "curve", "cve", "db",
+    "debian", "des", "dev", "drop", "ec", "ed", "env", "error", "field", "fig", "file",
+    "galaxy", "hmac", "host", "html", "http", "ios", "iphone", "ipv", "iso", "issue", "java",
+    "jira", "kdbx", "level", "line", "log", "mac", "machine", "md", "mysql", "node", "ntlm",
+    "ntlmv", "oauth", "office", "option", "page", "part", "pbkdf", "phase", "php", "pixel",
+    "postgres", "postgresql", "prod", "python", "rev", "rfc", "room", "rsa", "saml", "scram",
+    "section", "server", "sha", "slot", "sql", "srv", "stage", "staging", "step", "table",
+    "tenant", "test", "ticket", "tls", "ubuntu", "user", "utf", "version", "vm", "web", "win",
+    "windows", "wpa", "xp",
+];
+
+/// Names of techniques, products, hosts and versions: letters that are known for a number behind.
+fn is_technical(word: &str) -> bool {
+    let letters = word.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let rest = &word.as_bytes()[letters..];
+    let is_rest = |b: &u8| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'_' | b'/');
+    let is_ordinal = || {
+        let digits = word.bytes().take_while(u8::is_ascii_digit).count();
+        let unit = word[digits..].to_ascii_lowercase();
+        let units = [
+            "st",
+            "nd",
+            "rd",
+            "th",
+            "min",
+            "mins",
+            "minutes",
+            "days",
+            "hours",
+            "px",
+            "ms",
+            "bit",
+            "bits",
+            "am",
+            "pm",
+            "char",
+            "chars",
+            "mb",
+            "gb",
+            "kb",
+            "year",
+            "years",
+            "character",
+            "characters",
+            "times",
+            "x",
+        ];
+        let unit = unit.trim_start_matches('-');
+        digits > 0 && units.contains(&unit)
+    };
+    // `2024-05-12T10:00Z`, `PROJ-1234`, `v2.3.1`
+    let is_ticket = || {
+        letters > 0
+            && rest.first() == Some(&b'-')
+            && word[..letters].bytes().all(|b| b.is_ascii_uppercase())
+            && rest[1..].iter().all(u8::is_ascii_digit)
+    };
+    let known = || KNOWN.binary_search(&word[..letters].to_ascii_lowercase().as_str()).is_ok();
+    rest.iter().all(is_rest) && (letters < 2 || known())
+        || is_ordinal()
+        || is_ticket()
+        || word.as_bytes()[0].is_ascii_digit() && word.bytes().filter(|b| *b == b'-').count() >= 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tells_passwords_from_words() {
+        for (word, strength) in [
+            ("Kestrel!4471", Strength::Strong),
+            ("gr33nHouse#", Strength::Strong),
+            ("lavender83", Strength::Weak),
+            ("L4v3nd3r", Strength::Weak),
+            ("Lake.Heron.212", Strength::Weak),
+            ("maple-otter-violin-chalk", Strength::Weak),
+            ("password", Strength::Word),
+            ("sha256", Strength::Word),
+            ("server01", Strength::Word),
+            ("Windows11", Strength::Word),
+            ("ada@corp.example.com", Strength::Word),
+            ("2024-05-12", Strength::Word),
+            ("OPS-1142", Strength::Word),
+            ("30days", Strength::Word),
+            ("12-character", Strength::Word),
+            ("https://x.example/a1", Strength::Word),
+        ] {
+            assert_eq!(password(word), strength, "{word}");
+        }
+    }
+
+    #[test]
+    fn techniques_are_sorted() {
+        assert!(KNOWN.is_sorted());
+    }
+
+    #[test]
+    fn tells_keys_made_by_chance() {
+        for key in
+            ["MZXW6YTBOI5DGQ2L", "K7Q2M-9XPLD-44TZB-W8R3N", "9f2c7be04a6d1835fe20c94b7a61d3e8"]
+        {
+            assert!(is_key(key), "{key}");
+        }
+        for other in ["configuration", "X-Custom-Header", "AAAA-BBBB-CCCC", "2024-11-02-1120"] {
+            assert!(!is_key(other), "{other}");
+        }
+    }
+}
