@@ -30,25 +30,37 @@ async fn streamed(members: &str, said: &[String]) -> Vec<Value> {
     house.expect(200, "text/event-stream", &said.concat());
     let answered = house.chat(asking(&format!(",\"stream\":true{members}"))).await;
     assert_eq!(answered.status, 200, "{}", answered.body);
-    assert_eq!(headers(&answered), ["redact", "email=1", "", "0.000"]);
+    assert_eq!(headers(&answered), ["redact", "email=1", ""]);
     let data = answered.body.split("\n\n").filter_map(|event| event.strip_prefix("data: "));
     data.filter(|data| *data != "[DONE]").map(|data| serde_json::from_str(data).unwrap()).collect()
 }
 
-fn headers(answered: &Answered) -> [&str; 4] {
-    ["svc-security-action", "svc-redactions", "svc-security-flags", "svc-injection-score"]
-        .map(|name| answered.header(name).unwrap_or("missing"))
+/// What the headers tell, but for the score, which must be that of a harmless text where there is one.
+fn headers(answered: &Answered) -> [&str; 3] {
+    let header = |name| answered.header(name).unwrap_or("missing");
+    let names = ["svc-security-action", "svc-redactions", "svc-security-flags"];
+    let headers = names.map(header);
+    if headers == ["missing"; 3] {
+        assert_eq!(header("svc-injection-score"), "missing");
+        return headers;
+    }
+    let score = header("svc-injection-score");
+    let is_harmless = score.len() == 5 && score.parse::<f32>().is_ok_and(|score| score < 0.5);
+    assert!(is_harmless, "{score}");
+    headers
 }
 
 /// The event that tells what the filter did, which has to be the last.
 fn last_tells(events: &[Value]) -> &Value {
     let (last, others) = events.split_last().unwrap();
     assert!(others.iter().all(|event| event.get("security").is_none()), "{events:?}");
+    let mut told = last["security"].clone();
+    let score = told.as_object_mut().and_then(|told| told.remove("injection_score")).unwrap();
+    assert!(score.as_f64().is_some_and(|score| score < 0.5), "{score}");
     let expected = json!({
         "action": "redact", "redactions": {"email": 1}, "flags": ["secret_in_answer"],
-        "injection_score": 0.0,
     });
-    assert_eq!(last["security"], expected, "{events:?}");
+    assert_eq!(told, expected, "{events:?}");
     last
 }
 
@@ -99,7 +111,7 @@ async fn the_headers_are_on_every_answer_that_comes_after_the_filter() {
             house.expect(status, "application/json", r#"{"error":{"message":"m"}}"#);
             let answered = house.chat(body.clone()).await;
             assert_eq!(answered.status, expected);
-            assert_eq!(headers(&answered), ["redact", "email=1", "", "0.000"], "{status}");
+            assert_eq!(headers(&answered), ["redact", "email=1", ""], "{status}");
         }
         let attack = asking(&format!(
             r#","stream":{stream},"security_level":"maximum","n":1,"messages":[{{"role":"user",
@@ -116,5 +128,5 @@ async fn the_headers_are_on_every_answer_that_comes_after_the_filter() {
     }
     // Nothing was read, so there is nothing to tell.
     let refused = House::new().chat("{}").await;
-    assert_eq!(headers(&refused), ["missing"; 4]);
+    assert_eq!(headers(&refused), ["missing"; 3]);
 }
