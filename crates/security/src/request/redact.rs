@@ -69,13 +69,24 @@ pub(super) fn redact(
     for ((group, known), recalled) in read.groups.iter().zip(&read.known).zip(&recalled) {
         let of_units =
             recalled.placed.chunk_by(|a, b| (a.block, a.spot.unit) == (b.block, b.spot.unit));
+        // A message with many parts is taken apart once.
+        let mut units: Option<(usize, Vec<Unit<'_>>)> = None;
         for placed in of_units {
             let Some(first) = placed.first() else { continue };
             let Some(block) = known.blocks.get(first.block) else { continue };
             let at = offset_in(value_of(source, group.member), group.text) + block.range.start;
             redaction.touch(group, first.block, at..at + block.range.len());
             if !redaction.plain(group, block, at, placed) {
-                redaction.composed(source, group, block, placed, &mut composer);
+                let of_block = match &mut units {
+                    Some((block, units)) if *block == first.block => units,
+                    units => {
+                        let of_block = group.units(first.block, block.range.clone());
+                        &mut units.insert((first.block, of_block)).1
+                    }
+                };
+                if let Some(unit) = of_block.get(first.spot.unit) {
+                    redaction.composed(source, group, unit, placed, &mut composer);
+                }
             }
         }
     }
@@ -105,6 +116,8 @@ impl<'a> Read<'a, '_> {
             }
         };
         for (group, known) in self.groups.iter().zip(&self.known) {
+            // A message with many parts is taken apart once.
+            let mut taken: Option<(usize, Vec<Unit<'a>>)> = None;
             for of_unit in in_units(&known.findings) {
                 let Some(first) = of_unit.first() else { continue };
                 let Some(block) = known.blocks.get(first.block) else { continue };
@@ -116,7 +129,13 @@ impl<'a> Read<'a, '_> {
                     }
                     continue;
                 }
-                let units = group.units(first.block, block.range.clone());
+                let units = match &mut taken {
+                    Some((block, units)) if *block == first.block => units,
+                    taken => {
+                        let units = group.units(first.block, block.range.clone());
+                        &mut taken.insert((first.block, units)).1
+                    }
+                };
                 let Some(unit) = units.get(first.spot.unit) else { continue };
                 let text = composer.compose(unit).text;
                 for Spot { finding, .. } in of_unit.iter().map(|placed| &placed.spot) {
@@ -344,13 +363,10 @@ impl Redaction<'_> {
         &mut self,
         source: &Source,
         group: &Group<'_>,
-        block: &KnownBlock,
+        unit: &Unit<'_>,
         placed: &[Placed],
         composer: &mut Composer,
     ) {
-        let Some(Placed { block: i, spot: Spot { unit: n, .. } }) = placed.first() else { return };
-        let units = group.units(*i, block.range.clone());
-        let Some(unit) = units.get(*n) else { return };
         let (text, layout) = composer.layout(unit);
         let mut replacements: Vec<(Finding, String)> = Vec::with_capacity(placed.len());
         for Placed { spot: Spot { finding, .. }, .. } in placed {

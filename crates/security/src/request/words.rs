@@ -67,7 +67,9 @@ pub(super) struct Finder<'w, 't> {
 struct Almost {
     /// Where it stands.
     place: Range<usize>,
-    /// From each of the word's bytes on, how many are the same as its first ones.
+    /// How many bytes were compared in vain.
+    in_vain: usize,
+    /// From each of the word's bytes on, how many are the same as its first ones; empty until it pays.
     repeats: Vec<u32>,
 }
 
@@ -238,7 +240,8 @@ impl Finder<'_, '_> {
         let word = self.words.text(i).as_bytes();
         let mut alike = known;
         if word.len() > LONG
-            && let Some(Almost { place, repeats }) = self.almost.get(&i)
+            && let Some(Almost { place, repeats, .. }) = self.almost.get(&i)
+            && !repeats.is_empty()
             && at < place.end
         {
             let left = place.end - at;
@@ -251,11 +254,18 @@ impl Finder<'_, '_> {
         alike += in_common(&word[alike..], &self.text[at + alike..]);
         if alike > LONG && alike < word.len() {
             let place = at..at + alike;
-            let almost = self.almost.entry(i).or_insert_with(|| {
-                let repeats = repeats(&word[..word.len().min(self.text.len())]);
-                Almost { place: 0..0, repeats }
+            let almost = self.almost.entry(i).or_insert_with(|| Almost {
+                place: 0..0,
+                in_vain: 0,
+                repeats: Vec::new(),
             });
             almost.place = place;
+            almost.in_vain += alike;
+            // Comparing is much faster than counting.
+            let covered = word.len().min(self.text.len());
+            if almost.repeats.is_empty() && almost.in_vain >= 16 * covered {
+                almost.repeats = repeats(&word[..covered]);
+            }
         }
         alike
     }

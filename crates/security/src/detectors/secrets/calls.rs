@@ -235,6 +235,10 @@ fn is_user(word: &str) -> bool {
 /// Whether it is as well the name of a host, a database, a topic: a password that nothing but its
 /// position tells has a digit and something else.
 fn is_plain(written: &str) -> bool {
+    // `home/room12/Status`
+    if written.contains('/') && !written.bytes().any(|b| b"!@#$%^&*?~+=".contains(&b)) {
+        return true;
+    }
     let digits = written.bytes().filter(u8::is_ascii_digit).count();
     let specials = written.bytes().any(|b| !b.is_ascii_alphanumeric() && !b"_-.:/".contains(&b));
     let has_upper = written.bytes().any(|b| b.is_ascii_uppercase());

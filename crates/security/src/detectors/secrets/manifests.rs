@@ -110,13 +110,13 @@ fn is_wallet(before: &[u8]) -> bool {
     const WORDS: &[&[u8]] = &[
         b"accounts:",
         b"accounts =",
-        b"rivate",
-        b"RIVATE",
+        b"rivateKey",
+        b"rivate key",
+        b"rivate_key",
+        b"RIVATE_KEY",
         b"Wallet(",
         b"_PK",
         b"_pk",
-        b"secret",
-        b"SECRET",
     ];
     WORDS.iter().any(|word| memchr::memmem::find(near, word).is_some())
 }

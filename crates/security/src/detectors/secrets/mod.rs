@@ -331,13 +331,19 @@ impl Look<'_> {
             Hint::Accounts => calls::accounts(text, end, out),
             Hint::Pgpass => tables::pgpass(text, start, out),
             Hint::Hash => hashes::of_account(text, start, out),
-            Hint::Manifest => manifests::secret(text, end, out),
+            Hint::Manifest => {
+                let known = out.len();
+                let read = manifests::secret(text, end, out);
+                self.budget.spend(read.saturating_sub(end));
+                // Only its values are passed by: what follows it may have others.
+                out.get(known..).and_then(<[Finding]>::last).map_or(end, |last| last.end)
+            }
             Hint::NetUse => calls::net_use(text, end, out),
             Hint::SnmpUser => calls::snmp_user(text, end, out),
         };
         // Most of these looks read some hundred bytes to see that there is nothing.
         self.budget.spend(48 + until.saturating_sub(start).max(64));
-        self.found_until = until;
+        self.found_until = self.found_until.max(until);
     }
 
     fn name(&mut self, start: usize, end: usize, out: &mut Vec<Finding>) {

@@ -61,7 +61,6 @@ pub(crate) const CZ: Topics = 1 << 44;
 pub(crate) const RO: Topics = 1 << 45;
 pub(crate) const IL: Topics = 1 << 46;
 pub(crate) const AR: Topics = 1 << 47;
-pub(crate) const CL: Topics = 1 << 48;
 pub(crate) const RU: Topics = 1 << 49;
 pub(crate) const UA: Topics = 1 << 50;
 pub(crate) const BG: Topics = 1 << 51;

@@ -7,7 +7,17 @@ const NEAR: usize = 64;
 
 /// Whether the number from `start` to `end` stands where people write how they are reached.
 pub(super) fn is_contact(bytes: &[u8], start: usize, end: usize) -> bool {
-    is_labelled(bytes, start) || is_behind_name(bytes, start) || is_beside_mail(bytes, start, end)
+    is_labelled(bytes, start)
+        || is_behind_name(bytes, start) && !is_dated(&bytes[start..end])
+        || is_beside_mail(bytes, start, end)
+}
+
+/// `Visual Studio 17 2022`, `Thu July 31 2014`: the year of a product or a date, or too few digits for a
+/// phone.
+fn is_dated(number: &[u8]) -> bool {
+    let digits = number.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let year = number.len().checked_sub(4).and_then(|at| number.get(at..));
+    digits < 8 || digits < 10 && year.is_some_and(|y| y.starts_with(b"19") || y.starts_with(b"20"))
 }
 
 /// `p: 051-563-4577 | f: …`, as under letters.

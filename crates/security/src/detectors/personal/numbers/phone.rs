@@ -69,7 +69,8 @@ pub(super) fn find(
                 || extended
                 || words().has(NUMBER)
                 || quoted(run.bytes, start, end)
-                || is_dialled(digits.as_bytes()) && !context::in_code(run.bytes, start);
+                || is_national(run, first, groups, digits.as_bytes())
+                    && !context::in_code(run.bytes, start);
             likely && (named || !other(words, after, digits.as_bytes()))
         }
         Grade::Possible => {
@@ -97,9 +98,23 @@ fn other(words: &mut dyn FnMut() -> Context, after: Context, digits: &[u8]) -> b
     is_other && !words().is(PHONE | REACH) && !after.is(PHONE | REACH)
 }
 
-/// Whether the number has the 0 that is dialled first and the length of most countries' numbers.
-fn is_dialled(digits: &[u8]) -> bool {
-    (9..=11).contains(&digits.len()) && digits[0] == b'0' && digits[1] != b'0'
+/// Whether the number has a form that people write without saying what it is: with the 0 that is
+/// dialled first and the length of most countries' numbers, but for pairs, which tables have, too; or
+/// with its area in brackets.
+fn is_national(run: &Run<'_>, first: usize, groups: usize, digits: &[u8]) -> bool {
+    let pairs = run.groups()[first..first + groups].iter().all(|group| group.len() == 2);
+    let is_dialled =
+        (9..=11).contains(&digits.len()) && digits[0] == b'0' && digits[1] != b'0' && !pairs;
+    is_dialled || run.groups()[first].bracketed && is_area(run, first, groups)
+}
+
+/// `(0117) 965 9988`, `(41) 99619-4970`.
+fn is_area(run: &Run<'_>, first: usize, groups: usize) -> bool {
+    let apart = run.groups()[first + 1].start - run.groups()[first].end > 1;
+    let code = run.groups()[first].len();
+    let british = run.text(first)[0] == b'0' && (3..=5).contains(&code) && groups > 2;
+    let brazilian = run.shape(first, &[2, 5, 4]) && run.text(first + 1)[0] == b'9';
+    apart && (british || brazilian)
 }
 
 /// Whether a phone number may start with group `first`.
@@ -358,13 +373,6 @@ fn bracketed(run: &Run<'_>, first: usize) -> Option<(usize, Grade)> {
     }
     let groups = found?;
     let code = run.groups()[first].len();
-    // `(0117) 965 9988`, `(41) 99619-4970`: nothing else is written like that in a sentence.
-    let apart = run.groups()[first + 1].start - run.groups()[first].end > 1;
-    let british = run.text(first)[0] == b'0' && (3..=5).contains(&code) && groups > 2;
-    let brazilian = run.shape(first, &[2, 5, 4]) || run.shape(first, &[2, 4, 4]);
-    if apart && (british || brazilian) && !context::in_code(run.bytes, run.start_of(first)) {
-        return Some((groups, Grade::Sure));
-    }
     let grade = if code >= 2 && (groups > 2 || run.text(first)[0] == b'0') {
         Grade::Likely
     } else {

@@ -137,6 +137,10 @@ fn other_numbers_are_no_phones() {
             "Article number 0757 386 761 is out of stock",
             "placeholder=\"(555) 555-0153\"",
             "foo(0117) 965 9988, f(x, 0117 965 9988)",
+            "Visual Studio 17 2022, Windows Server 2019 2022, Intel Core 12 9001",
+            "* Wed Mar 06 2024 John Doe\n0.22  Thu July 31 2014",
+            "01 02 03 04 05 06 07 08 09 10\n   01 03 05 07 08 10 12 here",
+            "range (10) 1000-2000, Ticket (11) 98765-4321",
         ],
     );
 }
@@ -219,6 +223,7 @@ fn national_identities() {
             "CUIL ⟦20-25249920-3⟧ tel",
             "RUT ⟦12.345.678-5⟧ y ⟦955221/8379⟧",
             "cédula ⟦1.024.587.903⟧ de Bogotá",
+            "CI run 12345678-5 failed, Holiday Inn 7707083893",
             "01.02.2025/0815 and 2.0.0-1, 1.234.567-8",
             "Identification number: ⟦955221/8379⟧.",
             "AHV-/SV-Nummer ⟦19 885 073 648⟧, zuletzt",

@@ -20,15 +20,24 @@ pub(in super::super) fn key(text: &str, start: usize, end: usize, out: &mut Vec<
             word.len() == 63 && word.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
         }
         [b'0', b'x', hex @ ..] => {
-            const SAID: &[&[u8]] =
-                &[b"private", b"privkey", b"accounts", b"wallet(", b"signer", b"secret"];
+            // `private` alone is a word of programs.
+            const SAID: &[&[u8]] = &[
+                b"private key",
+                b"private_key",
+                b"private-key",
+                b"privatekey",
+                b"privkey",
+                b"accounts",
+                b"wallet(",
+            ];
             hex.len() == 64
                 && hex.iter().all(u8::is_ascii_hexdigit)
                 && is_said(text, start, SAID)
                 && Shape::of(&text[start + 2..end]).is_random()
         }
         [b'5' | b'K' | b'L' | b'c' | b'9', ..] => {
-            const SAID: &[&[u8]] = &[b"wif", b"private", b"privkey", b"wallet"];
+            const SAID: &[&[u8]] =
+                &[b"wif", b"private key", b"private_key", b"privatekey", b"privkey", b"wallet"];
             word.len() <= 52
                 && word.iter().all(is_base58)
                 && is_said(text, start, SAID)

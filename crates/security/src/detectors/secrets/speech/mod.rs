@@ -243,7 +243,7 @@ fn is_password(
             Strength::Strong => true,
             Strength::Weak => {
                 said || before.changed && words::is_changing(&before.word)
-                    || chunk.is_alone(text) && before.asked
+                    || before.asked && chunk.is_alone(text)
             }
             Strength::Word => false,
         },

@@ -87,7 +87,9 @@ fn row(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
             break;
         }
     }
-    COUNTS.contains(&count).then_some((start, end))
+    // Lists of instructions have shorter words than wallets.
+    let letters = bytes[start.min(end)..end].iter().filter(|b| b.is_ascii_alphabetic()).count();
+    (COUNTS.contains(&count) && 2 * letters >= 9 * count).then_some((start, end))
 }
 
 fn is_between(bytes: &[u8], at: usize) -> bool {

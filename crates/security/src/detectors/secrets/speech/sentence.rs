@@ -18,9 +18,13 @@ pub(super) struct Chunk<'a> {
 impl Chunk<'_> {
     /// Whether it is the only word of its line, or what one of a chat says.
     pub(super) fn is_alone(&self, text: &str) -> bool {
-        let before = &text[..self.start];
+        /// What is read on either side: a speaker's name is shorter.
+        const REACH: usize = 64;
+        let from = text.floor_char_boundary(self.start.saturating_sub(REACH));
+        let to = text.ceil_char_boundary((self.end + REACH).min(text.len()));
+        let before = &text[from..self.start];
         let line = before.rsplit('\n').next().unwrap_or(before).trim();
-        let behind = text[self.end..].split('\n').next().unwrap_or_default().trim();
+        let behind = text[self.end..to].split('\n').next().unwrap_or_default().trim();
         let is_speaker = line.ends_with(['>', ':', ']']) && !line.contains(' ') && line.len() < 32;
         (line.is_empty() || is_speaker || matches!(line, "-" | "*")) && behind.len() < 2
     }

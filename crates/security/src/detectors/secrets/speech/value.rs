@@ -1,5 +1,6 @@
 //! What a word of prose must look like to be taken for a secret.
 
+use super::super::passphrase;
 use super::super::value::{self, Shape};
 
 /// How much a word looks like a secret.
@@ -20,13 +21,20 @@ const LONGEST: usize = 96;
 pub(super) fn password(word: &str) -> Strength {
     // What nearly all words fail at comes first.
     if !(5..=LONGEST).contains(&word.len()) || !word.bytes().any(|b| b.is_ascii_digit()) {
-        return if is_passphrase(word) { Strength::Weak } else { Strength::Word };
+        return if passphrase::is_passphrase(word, false) {
+            Strength::Weak
+        } else {
+            Strength::Word
+        };
     }
     let shape = Shape::of(word);
     if shape.letters() < 2 || shape.spaces + shape.beyond_ascii > 0 {
         return Strength::Word;
     }
     if is_elsewhere(word) || value::is_reference(word) || value::is_stand_in(word) {
+        return Strength::Word;
+    }
+    if is_named(word) {
         return Strength::Word;
     }
     let is_open = word.bytes().any(|b| b"(){}[]<>=|\\/;,\"'`:".contains(&b));
@@ -101,11 +109,30 @@ fn is_licence(word: &str) -> bool {
         })
 }
 
-/// Four words or more with hyphens between.
-fn is_passphrase(word: &str) -> bool {
-    let is_word =
-        |part: &str| (3..=12).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_lowercase());
-    word.len() >= 19 && word.split('-').all(is_word) && word.split('-').count() >= 4
+/// Versions, accounts on a machine, tickets, names that a sign joins or a question ends: `1.2.3+sha5`,
+/// `deploy@web01`, `authlib#1234`, `Node18+Chrome120`, `Windows2000?`.
+fn is_named(word: &str) -> bool {
+    let is_plain = |part: &str| {
+        !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b))
+    };
+    let bytes = word.as_bytes();
+    let is_version = bytes[0].is_ascii_digit()
+        && matches!(bytes.iter().find(|b| !b.is_ascii_digit()), Some(b'.' | b'-'))
+        && bytes.contains(&b'.');
+    let ended = word.trim_end_matches(['!', '?']);
+    let lower = |part: &str| part.bytes().all(|b| !b.is_ascii_uppercase());
+    is_version
+        || word.split_once('@').is_some_and(|(user, host)| {
+            is_plain(user) && is_plain(host) && lower(user) && lower(host)
+        })
+        || word.split_once('#').is_some_and(|(name, number)| {
+            is_plain(name) && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
+        })
+        || word.contains('+')
+            && word
+                .split('+')
+                .all(|part| is_plain(part) && part.bytes().any(|b| b.is_ascii_digit()))
+        || word.ends_with('?') && is_plain(ended)
 }
 
 /// Addresses, paths and files.
