@@ -96,6 +96,9 @@ pub(super) fn rare_words() -> impl Iterator<Item = (&'static str, usize)> {
     RARE.iter().map(|(word, place, _)| (*word, *place))
 }
 
+/// What reading a word costs, in about nanoseconds.
+const COST_OF_A_WORD: usize = 60;
+
 /// How much a look cost, and the end of what it found, or 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Looked {
@@ -163,13 +166,20 @@ pub(super) fn told(
     // Most words for secrets have no digit behind them for long: that is quickly seen.
     let stretch = &bytes[end..reach];
     cost += stretch.len() / 4;
-    if stretch.iter().any(u8::is_ascii_digit)
-        || memchr::memchr3(b'-', b'"', b'`', stretch).is_some()
-    {
+    if may_hold(stretch, noun) {
         cost += sentence(text, (end, true), noun, out);
     }
     let until = out.get(known..).and_then(<[Finding]>::last).map_or(0, |last| last.end);
     Looked { cost, until }
+}
+
+/// Whether a secret may stand in `stretch`: it has a digit, or is made of words with hyphens between;
+/// keys may also stand in quotes.
+fn may_hold(stretch: &[u8], noun: Noun) -> bool {
+    let is_hyphen = |three: &[u8]| matches!(three, [a, b'-', b] if a.is_ascii_alphabetic() && b.is_ascii_alphabetic());
+    stretch.iter().any(u8::is_ascii_digit)
+        || stretch.windows(3).any(is_hyphen)
+        || noun == Noun::Key && memchr::memchr2(b'"', b'`', stretch).is_some()
 }
 
 /// Looks for another secret behind the one that ends at `end`: "… was the old one, the new one is …".
@@ -196,7 +206,7 @@ fn sentence(text: &str, (at, said): (usize, bool), noun: Noun, out: &mut Vec<Fin
         let written = chunk.written;
         before.enters_line(&chunk);
         if before.paragraphs > 0 || before.sentences > 2 {
-            return i * 24;
+            return i * COST_OF_A_WORD;
         }
         let said = before.said || chunk.is_quoted;
         let is_value = !chunk.ends_statement()
@@ -216,12 +226,12 @@ fn sentence(text: &str, (at, said): (usize, bool), noun: Noun, out: &mut Vec<Fin
                 out.push(Finding { start: chunk.start, end: chunk.end, kind, rule: "speech" });
             }
         } else if chunk.is_code() {
-            return i * 24;
+            return i * COST_OF_A_WORD;
         }
         behind_slash = if written == "/" || written == "//" { i + 1 } else { behind_slash };
         before.passes(&chunk);
     }
-    WORDS * 24
+    WORDS * COST_OF_A_WORD
 }
 
 fn is_password(

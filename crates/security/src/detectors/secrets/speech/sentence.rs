@@ -36,6 +36,11 @@ impl Chunk<'_> {
 
     /// Whether no sentence has such a word.
     pub(super) fn is_code(&self) -> bool {
+        // Most words are seen to be none at once.
+        let is_letter = |b: u8| b.is_ascii_alphanumeric() || b >= 0x80 || b == b'-';
+        if self.behind.is_empty() && self.written.bytes().all(is_letter) {
+            return false;
+        }
         let has = |parts: &[&str]| parts.iter().any(|part| self.written.contains(part));
         matches!(self.written, "=" | "|" | "==" | "+" | "=>" | "!=")
             || has(&[
