@@ -7,8 +7,7 @@ use super::grammar::{Join, Reader};
 /// is compared to. The quote is left.
 pub(super) fn alternative(reader: &mut Reader<'_>) -> bool {
     const SIGNS: &[&[u8]] = &[
-        b"?? ", b"|| ", b"?: ", b"or ", b"!= ", b"!== ", b"== ", b"=== ", b"// ", b"// ", b"-eq ",
-        b"-ne ",
+        b"?? ", b"|| ", b"?: ", b"or ", b"!= ", b"!== ", b"== ", b"=== ", b"// ", b"-eq ", b"-ne ",
     ];
     let mut ahead = *reader;
     ahead.skip_space();

@@ -128,7 +128,7 @@ pub(super) fn in_block(
     at - end
 }
 
-/// Whether it is 20 bytes or more of base64 or hexadecimal that chance made.
+/// Whether it is 28 bytes or more of base64 that chance made.
 fn is_material(written: &str) -> bool {
     let shape = Shape::of(written);
     let is_base64 = shape.upper > 0 && shape.lower > 0 && shape.digits > 0;
