@@ -21,6 +21,15 @@ impl CacheKey {
         Self(key)
     }
 
+    /// The key of a few samples, that are somebody's.
+    pub(super) fn of_samples(samples: u64, owner: &[u8; 32]) -> Self {
+        let mut key = [0; 16];
+        let (head, tail) = key.split_at_mut(8);
+        head.copy_from_slice(&samples.to_le_bytes());
+        tail.copy_from_slice(&owner[..8]);
+        Self(key)
+    }
+
     /// The key's bytes, to make another one of.
     pub(super) fn as_bytes(&self) -> &[u8] {
         &self.0

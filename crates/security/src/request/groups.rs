@@ -10,7 +10,7 @@ use super::cache::CacheKey;
 use super::compose::Unit;
 use super::dissect::{Block, What, is_sent, known};
 use super::known::{Examined, Known};
-use super::memory::{Found, GROUP, Keys, Memory, SHORTEST, SHORTEST_LIST};
+use super::memory::{Begin, Found, GROUP, Keys, Memory, SHORTEST, SHORTEST_LIST};
 use super::offset_in;
 
 /// Blocks of a request that are looked up together: some or all messages, all tools, a member.
@@ -67,15 +67,14 @@ pub(super) struct Stretch<'a> {
 struct At<'a> {
     /// The list of messages from there on.
     text: &'a str,
+    begin: Begin,
     bytes: usize,
 }
 
 /// A list of messages, as far as it was walked through.
-#[derive(Default)]
 struct List<'a> {
     member: usize,
     text: &'a str,
-    first_group: usize,
     /// How many messages are in groups.
     count: usize,
     /// Where the last two messages end.
@@ -83,13 +82,20 @@ struct List<'a> {
     /// Messages that are in no group yet, and where the first of them begins.
     fresh: Vec<Block<'a>>,
     fresh_from: usize,
-    /// The known stretch that the list begins with: where, its length and its hash.
-    leading: Option<Leading>,
+    chain: Option<Chain>,
 }
 
-struct Leading {
-    at: usize,
-    bytes: usize,
+/// The messages of a list that are remembered together: all of them, or all but a long first one.
+struct Chain {
+    /// Where it begins, in the list, among the groups and among the messages.
+    from: usize,
+    group: usize,
+    index: usize,
+    begin: Begin,
+    /// How much of it was known from the beginning on.
+    known: usize,
+    /// How much of it is hashed.
+    hashed: usize,
     hasher: blake3::Hasher,
 }
 
@@ -128,86 +134,96 @@ impl<'a, 'm> Groups<'a, 'm> {
 
     fn messages(&mut self, member: usize, text: &'a str) -> Result<(), ScanError> {
         let mut elements = Elements::begin(text)?;
-        let mut list = List { member, text, first_group: self.groups.len(), ..List::default() };
+        let mut list = List {
+            member,
+            text,
+            count: 0,
+            ends: [0; 2],
+            fresh: Vec::new(),
+            fresh_from: 0,
+            chain: None,
+        };
         // Stretches may be made to look like known ones at every place.
         let mut in_vain = MOST_IN_VAIN * text.len();
         while let Some(at) = elements.next_at()? {
+            self.complete(&mut list);
             if list.fresh.is_empty() {
                 list.fresh_from = at;
-                let found = self
-                    .memory
-                    .and_then(|(memory, keys)| memory.stretch(keys, &text[at..], &mut in_vain));
-                if let Some(found) = found {
-                    elements.skip_to(at + found.bytes);
-                    self.known(&mut list, at, found);
+            }
+            if let Some((memory, keys)) = self.memory.filter(|_| list.chain.is_none()) {
+                let mut chain = Chain::new(at, self.groups.len(), list.count, memory, keys, text);
+                let found = memory.stretch(keys, &text[at..], &chain.begin, &mut in_vain);
+                if let Some(Found { bytes, key, known, hasher }) = found {
+                    elements.skip_to(at + bytes);
+                    for block in known.blocks.iter().rev().take(2).rev() {
+                        list.ends = [list.ends[1], at + block.range.end];
+                    }
+                    (chain.known, chain.hashed, chain.hasher) = (bytes, bytes, hasher);
+                    let is_first_alone = list.count == 0 && known.blocks.len() == 1;
+                    list.chain = (!is_first_alone).then_some(chain);
+                    self.push(&mut list, at..at + bytes, State::Known(known), Some(key));
                     continue;
                 }
+                list.chain = Some(chain);
             }
             let (entries, raw) = elements.read::<(Entries<'a>, Raw<'a>)>()?;
             list.fresh.push(Block { text: raw.get(), what: What::Message(entries) });
-            let end = at + raw.get().len();
-            list.ends = [list.ends[1], end];
-            if end - list.fresh_from >= GROUP {
-                self.complete(&mut list);
-            }
+            list.ends = [list.ends[1], at + raw.get().len()];
         }
         self.rest(list);
         Ok(())
     }
 
-    /// Adds a stretch that is known.
-    fn known(&mut self, list: &mut List<'a>, at: usize, found: Found) {
-        for block in found.known.blocks.iter().rev().take(2).rev() {
-            list.ends = [list.ends[1], at + block.range.end];
-        }
-        if list.count == 0 {
-            list.leading = Some(Leading { at, bytes: found.bytes, hasher: found.hasher });
-        }
-        self.push(list, at..at + found.bytes, State::Known(found.known), Some(found.key));
-    }
-
-    /// Adds the messages that were taken apart last: they are long enough.
+    /// Adds the messages that were taken apart last, if they are long enough. Another one follows:
+    /// the last one, which may be another one the next time, is in no group.
     fn complete(&mut self, list: &mut List<'a>) {
-        let Some((memory, keys)) = self.memory else { return };
         let range = list.fresh_from..list.ends[1];
-        let key = keys.of_messages(&list.text[range.clone()]);
+        let is_first_alone =
+            list.count == 0 && list.fresh.len() == 1 && range.len() >= SHORTEST_LIST;
+        let Some((memory, keys)) = self
+            .memory
+            .filter(|_| is_first_alone || range.len() >= GROUP && !list.fresh.is_empty())
+        else {
+            return;
+        };
+        let Some(mut chain) = list.chain.take() else { return };
         let fresh = std::mem::take(&mut list.fresh);
-        let at = At { text: &list.text[range.start..], bytes: range.len() };
         let (group, blocks) = (self.groups.len(), fresh.len());
-        self.stretches.push(Stretch { key, group, blocks, at: Some(at) });
+        chain.hash(list.text, range.end);
+        if is_first_alone {
+            let stretch = chain.stretch(list.text, range.end, blocks);
+            let key = stretch.key;
+            self.stretches.push(stretch);
+            self.push(list, range, State::Fresh(fresh), Some(key));
+            return;
+        }
+        let key = keys.of_group(&chain.hasher, range.start - chain.from);
+        list.chain = Some(chain);
+        self.stretches.push(Stretch { key, group, blocks, at: None });
         let state = memory.known(key).map_or(State::Fresh(fresh), State::Known);
         self.push(list, range, state, Some(key));
     }
 
     /// Adds what is left, and decides what is remembered of the list for its next turn: all of it,
-    /// or what comes behind its last group where none of it was known; and the same without the last
-    /// message, which may be another one the next time.
+    /// and the same without the last message, which may be another one the next time.
     fn rest(&mut self, mut list: List<'a>) {
         let fresh = std::mem::take(&mut list.fresh);
-        let mut stretch = (list.fresh_from, self.groups.len(), list.count);
         if !fresh.is_empty() {
             let range = list.fresh_from..list.ends[1];
             self.push(&mut list, range, State::Fresh(fresh), None);
         }
-        let Some((_, keys)) = self.memory else { return };
-        let (mut hashed, mut hasher) = (0, keys.hasher());
-        if let Some(leading) = list.leading {
-            stretch = (leading.at, list.first_group, 0);
-            (hashed, hasher) = (leading.bytes, leading.hasher);
-        }
-        let (from, group, index) = stretch;
-        let (text, [before_last, end]) = (&list.text[from..], list.ends);
+        let Some(mut chain) = list.chain else { return };
+        let [before_last, end] = list.ends;
         for (end, left_out, least) in [(before_last, 1, WORTHWHILE), (end, 0, 1)] {
-            let bytes = end.saturating_sub(from);
-            if bytes < SHORTEST_LIST || bytes < hashed + least || list.count <= index + left_out {
+            let bytes = end.saturating_sub(chain.from);
+            if bytes < SHORTEST_LIST.max(chain.known + least)
+                || list.count <= chain.index + left_out
+            {
                 continue;
             }
-            hasher.update(&text.as_bytes()[hashed..bytes]);
-            hashed = bytes;
-            let key = CacheKey::new(&hasher.finalize());
-            let blocks = list.count - index - left_out;
-            let at = At { text, bytes };
-            self.stretches.push(Stretch { key, group, blocks, at: Some(at) });
+            chain.hash(list.text, end);
+            let blocks = list.count - chain.index - left_out;
+            self.stretches.push(chain.stretch(list.text, end, blocks));
         }
     }
 
@@ -278,6 +294,36 @@ impl<'a, 'm> Groups<'a, 'm> {
         };
         let (member, text) = (list.member, &list.text[range]);
         self.groups.push(Group { member, text, kind: Kind::Messages, first, state, key });
+    }
+}
+
+impl Chain {
+    /// A chain that begins at `from` of the list of messages `text`.
+    fn new(
+        from: usize,
+        group: usize,
+        index: usize,
+        memory: &Memory,
+        keys: &Keys,
+        text: &str,
+    ) -> Self {
+        let begin = memory.begin(keys, &text[from..]);
+        Self { from, group, index, begin, known: 0, hashed: 0, hasher: keys.hasher() }
+    }
+
+    /// Hashes what there is up to `end` of the list, which is never less than before.
+    fn hash(&mut self, list: &str, end: usize) {
+        let bytes = end - self.from;
+        self.hasher.update(&list.as_bytes()[self.from + self.hashed..end]);
+        self.hashed = bytes;
+    }
+
+    /// The stretch from its beginning to `end` of the list, which is as far as it is hashed.
+    fn stretch<'a>(&self, list: &'a str, end: usize, blocks: usize) -> Stretch<'a> {
+        let key = CacheKey::new(&self.hasher.finalize());
+        let (text, bytes) = (&list[self.from..], end - self.from);
+        let at = Some(At { text, begin: self.begin, bytes });
+        Stretch { key, group: self.group, blocks, at }
     }
 }
 
@@ -355,13 +401,7 @@ impl Stretch<'_> {
     }
 
     /// Remembers what is known about it, where that would be the same the next time.
-    pub(super) fn remember(
-        &self,
-        memory: &Memory,
-        keys: &Keys,
-        groups: &[Group<'_>],
-        known: &[Arc<Known>],
-    ) {
+    pub(super) fn remember(&self, memory: &Memory, groups: &[Group<'_>], known: &[Arc<Known>]) {
         if !self.is_lasting(known) {
             return;
         }
@@ -370,8 +410,8 @@ impl Stretch<'_> {
             _ => Arc::new(self.joined(groups, known)),
         };
         memory.remember(self.key, all);
-        if let Some(At { text, bytes }) = &self.at {
-            memory.remember_length(keys, text, *bytes);
+        if let Some(At { text, begin, bytes }) = &self.at {
+            memory.remember_length(begin, text, *bytes);
         }
     }
 

@@ -6,13 +6,16 @@
 //! where the hash is known, nothing of them is read. Equal bytes in an array of messages are equal
 //! messages, wherever the array goes on.
 //!
-//! Besides the whole list, groups of messages are remembered: they are known, too, where a message
-//! behind them was changed or taken away.
+//! Besides the whole list, groups of its messages are remembered, by the hash of all that is ahead
+//! of their end: they are known, too, where a message behind them was changed or taken away, and no
+//! byte is hashed twice. A long first message is remembered for itself: what it says may have the
+//! time of day in it, and all others stay as they are.
 
 use std::borrow::Cow;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 
+use foldhash::quality::RandomState;
 use sluice_core::source::SourceMember;
 
 use super::Subject;
@@ -21,17 +24,18 @@ use super::known::{Known, Placed};
 use crate::kind::Kind;
 
 /// A group ends behind the message with which it is as long as this.
-pub(super) const GROUP: usize = 16 << 10;
+pub(super) const GROUP: usize = 32 << 10;
 /// What is shorter is read sooner than it is hashed, looked up and remembered.
 pub(super) const SHORTEST: usize = 1 << 10;
 /// The same of messages, which cost more to remember: their lengths are, too. Most requests that are
 /// shorter have no further turn.
 pub(super) const SHORTEST_LIST: usize = 2 << 10;
 
-/// Bytes that are hashed to find lengths by.
-const SAMPLED: usize = 255;
-/// How many samples a long text gives, and how far apart they are.
+/// Bytes at the beginning that are hashed to find lengths by.
+const SAMPLED: usize = 256;
+/// How many further samples a long text gives, of how many bytes, and how far apart they are.
 const SAMPLES: usize = 15;
+const SAMPLE: usize = 16;
 const APART: usize = 1 << 10;
 /// How many stretches that begin alike are found, the latest ones: turns of conversations that begin
 /// with the same words. Telling them apart takes a nanosecond each.
@@ -41,8 +45,9 @@ pub(super) struct Memory {
     known: Cache<Known>,
     lengths: Cache<Vec<Length>>,
     spread: Cache<Recalled>,
-    /// What ends of stretches are hashed with.
-    ends: [u64; 2],
+    /// What samples are hashed with. They only tell what is worth a look, so that this need not
+    /// withstand somebody who knows it.
+    samples: RandomState,
     has_room: bool,
 }
 
@@ -61,6 +66,15 @@ pub(super) struct Recalled {
 pub(super) struct Length {
     bytes: usize,
     end: u16,
+}
+
+/// How a stretch begins: what lengths of such stretches are remembered by.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Begin {
+    /// By samples of so much as all long stretches have.
+    long: Option<CacheKey>,
+    /// By the first bytes.
+    short: Option<CacheKey>,
 }
 
 /// A stretch that is known.
@@ -101,7 +115,7 @@ impl Memory {
             known: Cache::new(eighth * 4),
             lengths: Cache::new(eighth),
             spread: Cache::new(eighth * 3),
-            ends: [0, 1].map(|i| RandomState::new().hash_one(i)),
+            samples: RandomState::default(),
             has_room: bytes > 0,
         }
     }
@@ -121,14 +135,37 @@ impl Memory {
         self.known.insert(key, known);
     }
 
+    /// What the lengths of stretches that begin like `text` are remembered by.
+    pub(super) fn begin(&self, keys: &Keys, text: &str) -> Begin {
+        let text = text.as_bytes();
+        let short = text.get(..SAMPLED).map(|first| {
+            let mut hasher = self.samples.build_hasher();
+            hasher.write(first);
+            hasher
+        });
+        let long = short.as_ref().zip(text.get(..SAMPLES * APART)).map(|(short, text)| {
+            let mut hasher = short.clone();
+            for stretch in text.chunks_exact(APART) {
+                hasher.write(&stretch[APART - SAMPLE..]);
+            }
+            hasher
+        });
+        let key = |hasher: foldhash::quality::FoldHasher<'_>| {
+            CacheKey::of_samples(hasher.finish(), &keys.places)
+        };
+        Begin { long: long.map(key), short: short.map(key) }
+    }
+
     /// The longest known stretch of messages that `text` begins with. No more than `in_vain` bytes
     /// are hashed for nothing; what was is taken off.
-    pub(super) fn stretch(&self, keys: &Keys, text: &str, in_vain: &mut usize) -> Option<Found> {
-        if text.len() < SHORTEST_LIST {
-            return None;
-        }
-        for is_long in [true, false] {
-            let key = keys.of_begin(text, is_long);
+    pub(super) fn stretch(
+        &self,
+        keys: &Keys,
+        text: &str,
+        begin: &Begin,
+        in_vain: &mut usize,
+    ) -> Option<Found> {
+        for key in [begin.long, begin.short] {
             let Some(lengths) = key.and_then(|key| self.lengths.find(key)) else { continue };
             let mut lengths: Vec<usize> = lengths
                 .iter()
@@ -153,9 +190,9 @@ impl Memory {
     }
 
     /// Remembers that a stretch of so many bytes of `text` is known.
-    pub(super) fn remember_length(&self, keys: &Keys, text: &str, bytes: usize) {
+    pub(super) fn remember_length(&self, begin: &Begin, text: &str, bytes: usize) {
         // What a stretch is looked for by must not reach beyond it.
-        let key = keys.of_begin(text, bytes >= SAMPLES * APART);
+        let key = if bytes >= SAMPLES * APART { begin.long } else { begin.short };
         let Some((key, length)) = key.zip(self.length(text, bytes)) else { return };
         let known = self.lengths.find(key);
         let mut lengths = known.map_or_else(Vec::new, |lengths| lengths.to_vec());
@@ -171,18 +208,13 @@ impl Memory {
 
     /// The length of the stretch that `text` begins with and that ends behind `bytes`.
     fn length(&self, text: &str, bytes: usize) -> Option<Length> {
-        // A few bytes here and there, and a multiplication for each two words of them: there may be
-        // many lengths to be told from each other.
+        // A few bytes here and there: there may be many lengths to be told from each other.
         let end = text.as_bytes().get(..bytes)?.last_chunk::<SHORTEST>()?;
-        let (words, _) = end.as_chunks::<8>();
-        let mut hash = 0;
-        for at in [0, words.len() / 8 * 7, words.len() - 2] {
-            let [a, b] =
-                [at, at + 1].map(|at| words.get(at).copied().map_or(0, u64::from_le_bytes));
-            let product = u128::from(a ^ self.ends[0]) * u128::from(b ^ hash ^ self.ends[1]);
-            hash = (product >> 64) as u64 ^ product as u64;
+        let mut hasher = self.samples.build_hasher();
+        for at in [0, SHORTEST / 8 * 7, SHORTEST - SAMPLE] {
+            hasher.write(&end[at..at + SAMPLE]);
         }
-        Some(Length { bytes, end: hash as u16 })
+        Some(Length { bytes, end: hasher.finish() as u16 })
     }
 
     /// Where the values of some request stand in a stretch.
@@ -200,6 +232,7 @@ impl Memory {
 /// are no part of it: they are those of its memory, which lives no longer than they do.
 pub(super) struct Keys {
     messages: [u8; 32],
+    groups: [u8; 32],
     tools: [u8; 32],
     members: [u8; 32],
     places: [u8; 32],
@@ -223,26 +256,8 @@ impl Keys {
             keys.fill(&mut key);
             key
         };
-        Self { messages: key(), tools: key(), members: key(), places: key(), spread: key() }
-    }
-
-    /// What the lengths of stretches are remembered by, by their beginnings: a few samples of so
-    /// much as all long stretches have, or the first bytes.
-    fn of_begin(&self, text: &str, is_long: bool) -> Option<CacheKey> {
-        let text = text.as_bytes();
-        let mut sampled = [0; SAMPLED + 1];
-        let [kind, samples @ ..] = &mut sampled;
-        if is_long {
-            *kind = 1;
-            let text = text.get(..SAMPLES * APART)?;
-            let samples = samples.chunks_exact_mut(SAMPLED / SAMPLES);
-            for (sample, stretch) in samples.zip(text.chunks_exact(APART)) {
-                sample.copy_from_slice(&stretch[..SAMPLED / SAMPLES]);
-            }
-        } else {
-            samples.copy_from_slice(text.get(..SAMPLED)?);
-        }
-        Some(CacheKey::new(&blake3::keyed_hash(&self.places, &sampled)))
+        let [messages, groups, tools, members, places, spread] = std::array::from_fn(|_| key());
+        Self { messages, groups, tools, members, places, spread }
     }
 
     /// What hashes stretches of messages.
@@ -250,9 +265,12 @@ impl Keys {
         blake3::Hasher::new_keyed(&self.messages)
     }
 
-    /// What a stretch of messages is remembered by.
-    pub(super) fn of_messages(&self, text: &str) -> CacheKey {
-        CacheKey::new(&blake3::keyed_hash(&self.messages, text.as_bytes()))
+    /// What a group of messages is remembered by, that begins at `from` of the list and ends where
+    /// `list` was hashed to.
+    pub(super) fn of_group(&self, list: &blake3::Hasher, from: usize) -> CacheKey {
+        let mut hasher = blake3::Hasher::new_keyed(&self.groups);
+        hasher.update(list.finalize().as_bytes()).update(&(from as u64).to_le_bytes());
+        CacheKey::new(&hasher.finalize())
     }
 
     /// What all tools are remembered by.

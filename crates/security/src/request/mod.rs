@@ -239,9 +239,9 @@ impl Filter {
             Ok(known) => known,
             Err(place) => return Err(failed(place, Report::default())),
         };
-        if let Some((memory, keys)) = memory {
+        if let Some((memory, _)) = memory {
             for stretch in &stretches {
-                stretch.remember(memory, keys, &groups, &known);
+                stretch.remember(memory, &groups, &known);
             }
         }
         let mut report = reader.report(known.iter().map(|known| &known.worst));
