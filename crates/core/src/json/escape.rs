@@ -3,10 +3,11 @@
 //! Prompts are long strings with a `\n` or `\"` every other line. serde_json decodes them too, but
 //! into a string of its own each time, and stops at surrogates without a pair.
 
+use fearless_simd::prelude::*;
+use fearless_simd::{Level, dispatch, u8x64};
 use memchr::memchr;
-use wide::u8x16;
 
-use super::string::{Escapes, end_of_string};
+use super::string::{BLOCK, Escapes, end_of_string};
 
 /// The index after the closing quote of the string literal whose opening quote is at `at`. `None` if
 /// there is none, or it is not one.
@@ -27,17 +28,16 @@ pub fn unescape(inside: &str, out: &mut Vec<u8>) {
     let to = out.len();
     out.resize(to + source.len() + BLOCK, 0);
     let mut decoder = Decoder { out, to, escapes: Escapes::default() };
-    let done = decoder.decode(source, 0, head.len());
-    decoder.decode(&padded_tail, done.saturating_sub(head.len()), tail.len());
+    dispatch!(Level::new(), simd => {
+        let done = decoder.decode(simd, source, 0, head.len());
+        decoder.decode(simd, &padded_tail, done.saturating_sub(head.len()), tail.len());
+    });
     let end = decoder.to;
     out.truncate(end);
 }
 
-/// How many bytes are looked at together.
-const BLOCK: usize = 64;
-
 struct Decoder<'o> {
-    out: &'o mut Vec<u8>,
+    out: &'o mut [u8],
     /// Where the next byte goes.
     to: usize,
     escapes: Escapes,
@@ -46,17 +46,16 @@ struct Decoder<'o> {
 impl Decoder<'_> {
     /// Decodes what stands from `done` to `end` of `source`, which goes on for a block or more. The
     /// first block is the one at 0. Returns how far that went: the last escape may reach beyond.
-    #[inline]
-    fn decode(&mut self, source: &[u8], mut done: usize, end: usize) -> usize {
+    #[inline(always)]
+    fn decode<S: Simd>(&mut self, simd: S, source: &[u8], mut done: usize, end: usize) -> usize {
         let mut block_at = 0;
         while block_at < end
             && let Some(block) = source.get(block_at..).and_then(<[u8]>::first_chunk::<BLOCK>)
         {
-            let backslashes = backslashes(block);
+            let backslashes = u8x64::load_array_ref(simd, block).simd_eq(b'\\').to_bitmask();
             let mut starts = backslashes & !self.escapes.next(backslashes);
-            block_at += BLOCK;
             while starts != 0 {
-                let start = block_at - BLOCK + starts.trailing_zeros() as usize;
+                let start = block_at + starts.trailing_zeros() as usize;
                 starts &= starts - 1;
                 // The second half of a pair of surrogates went with the first.
                 if start >= done {
@@ -64,6 +63,7 @@ impl Decoder<'_> {
                     done = start + self.escape(source, start);
                 }
             }
+            block_at += BLOCK;
             let block_end = block_at.min(end);
             if done < block_end {
                 self.copy(source, done, block_end);
@@ -75,7 +75,7 @@ impl Decoder<'_> {
 
     /// Copies what stands from `from` to `end` of the source, a block at most. All of a block is
     /// written: a length that is known beforehand takes a few instructions and no branch.
-    #[inline]
+    #[inline(always)]
     fn copy(&mut self, source: &[u8], from: usize, end: usize) {
         let block = source.get(from..).and_then(<[u8]>::first_chunk::<BLOCK>);
         let target = self.out.get_mut(self.to..).and_then(<[u8]>::first_chunk_mut::<BLOCK>);
@@ -86,18 +86,28 @@ impl Decoder<'_> {
     }
 
     /// Writes what the escape at `at` stands for; the escape's length.
-    #[inline]
+    #[inline(always)]
     fn escape(&mut self, source: &[u8], at: usize) -> usize {
-        let (taken, char) = escape(source, at);
-        if char.is_ascii() {
-            self.out[self.to] = char as u8;
+        if let Some(character) = source.get(at + 1).map(|next| SIMPLE[usize::from(*next)])
+            && character != 0
+        {
+            // There is room: what is written is never longer than what was read.
+            if let Some(target) = self.out.get_mut(self.to) {
+                *target = character;
+            }
             self.to += 1;
-        } else {
-            let mut buffer = [0; 4];
-            let encoded = char.encode_utf8(&mut buffer).as_bytes();
-            self.out[self.to..self.to + encoded.len()].copy_from_slice(encoded);
-            self.to += encoded.len();
+            return 2;
         }
+        self.other_escape(source, at)
+    }
+
+    #[cold]
+    fn other_escape(&mut self, source: &[u8], at: usize) -> usize {
+        let (taken, char) = escape(source, at);
+        let mut buffer = [0; 4];
+        let encoded = char.encode_utf8(&mut buffer).as_bytes();
+        self.out[self.to..self.to + encoded.len()].copy_from_slice(encoded);
+        self.to += encoded.len();
         taken
     }
 }
@@ -128,30 +138,28 @@ pub fn places_in_literal(inside: &str, places: impl Iterator<Item = usize>) -> V
 }
 
 /// The escape at `at`: its length, and the character that it stands for.
-#[inline]
 fn escape(inside: &[u8], at: usize) -> (usize, char) {
     match inside.get(at + 1) {
         Some(b'u') => unicode_escape(inside, at),
-        Some(other) if other.is_ascii() => (2, char::from(SIMPLE[usize::from(*other)])),
+        Some(other) if other.is_ascii() => match SIMPLE[usize::from(*other)] {
+            // Not in a valid literal.
+            0 => (2, char::from(*other)),
+            character => (2, char::from(character)),
+        },
         // Not in a valid literal.
         _ => (1, '\\'),
     }
 }
 
-/// What a character stands for behind a backslash. A table: which one comes next is anybody's guess.
-const SIMPLE: [u8; 128] = {
-    let mut table = [0; 128];
-    let mut byte = 0;
-    while byte < table.len() {
-        table[byte] = match byte as u8 {
-            b'n' => b'\n',
-            b't' => b'\t',
-            b'r' => b'\r',
-            b'b' => 0x08,
-            b'f' => 0x0c,
-            other => other,
-        };
-        byte += 1;
+/// What a character stands for behind a backslash, as far as that is one byte; else 0. A table: which
+/// one comes next is anybody's guess.
+const SIMPLE: [u8; 256] = {
+    let mut table = [0; 256];
+    let pairs = *b"\"\"\\\\//n\nt\tr\rb\x08f\x0c";
+    let mut i = 0;
+    while i < pairs.len() {
+        table[pairs[i] as usize] = pairs[i + 1];
+        i += 2;
     }
     table
 };
@@ -170,17 +178,6 @@ fn unicode_escape(bytes: &[u8], at: usize) -> (usize, char) {
         }
         _ => (6, char::from_u32(u32::from(first)).unwrap_or(char::REPLACEMENT_CHARACTER)),
     }
-}
-
-/// The backslashes of a block, a bit each.
-#[inline]
-fn backslashes(block: &[u8; BLOCK]) -> u64 {
-    let (quarters, _) = block.as_chunks::<16>();
-    let bits = |(i, quarter): (usize, &[u8; 16])| {
-        let found = u8x16::new(*quarter).simd_eq(u8x16::splat(b'\\'));
-        u64::from(found.to_bitmask()) << (16 * i)
-    };
-    quarters.iter().enumerate().map(bits).fold(0, |all, bits| all | bits)
 }
 
 #[cfg(test)]

@@ -6,10 +6,10 @@
 //! says which characters are escaped (after simdjson: Langdale and Lemire, "Parsing Gigabytes of
 //! JSON per Second", section 3.1.1).
 //!
-//! The masks are made by `wide`, which has a safe name for the instruction that turns sixteen
-//! comparisons into sixteen bits (SSE2 and NEON). Compilers do not find it in a loop over bytes.
+//! The masks are made by `fearless_simd`, with as many bytes at once as the processor takes.
 
-use wide::u8x16;
+use fearless_simd::prelude::*;
+use fearless_simd::{Level, dispatch, u8x16, u8x64};
 
 /// The index after the closing quote of the string whose inside begins at `at`. `None` if it does
 /// not end, holds a control character or an escape that JSON does not know.
@@ -17,31 +17,36 @@ use wide::u8x16;
 /// As in serde_json, `\u` takes any four hexadecimal digits: whether surrogates are paired is for
 /// whoever decodes the string.
 pub(super) fn end_of_string(bytes: &[u8], mut at: usize) -> Option<usize> {
-    // Most strings are names and short words: they end within one short look.
+    // Most strings are names and short words: they end within one short look, with what every
+    // processor has.
     if let Some(head) = bytes.get(at..)?.first_chunk::<16>() {
-        let first = first_special(head);
+        let first = dispatch!(Level::baseline(), simd => first_special(simd, head));
         if head.get(first) == Some(&b'"') {
             return Some(at + first + 1);
         }
         at += first;
     }
+    dispatch!(Level::new(), simd => end_of_long_string(simd, bytes, at))
+}
+
+/// The same, block by block.
+#[inline(always)]
+fn end_of_long_string<S: Simd>(simd: S, bytes: &[u8], mut at: usize) -> Option<usize> {
     let mut escapes = Escapes::default();
-    while let Some(block) = bytes.get(at..)?.first_chunk::<64>() {
-        let masks = Masks::of(block);
+    while let Some(block) = bytes.get(at..)?.first_chunk::<BLOCK>() {
+        let masks = Masks::of(simd, block);
         let escaped = escapes.next(masks.backslashes);
         let ends = masks.quotes & !escaped;
         // All bits below the first end; without an end, all bits.
         let inside = !ends & ends.wrapping_sub(1);
-        if masks.any_controls && controls(block) & inside != 0 {
+        if masks.controls & inside != 0 {
             return None;
         }
-        if escaped != 0 {
-            // Nearly all escapes are told by the masks; the others are looked at one by one.
-            let mut rare = escaped & inside & !masks.common_escapes;
-            while rare != 0 {
-                end_of_escape(bytes, at + rare.trailing_zeros() as usize)?;
-                rare &= rare - 1;
-            }
+        // Nearly all escapes are told by the masks; the others are looked at one by one.
+        let mut rare = escaped & inside & !masks.common_escapes;
+        while rare != 0 {
+            end_of_escape(bytes, at + rare.trailing_zeros() as usize)?;
+            rare &= rare - 1;
         }
         if ends != 0 {
             return Some(at + ends.trailing_zeros() as usize + 1);
@@ -102,58 +107,42 @@ impl Escapes {
     }
 }
 
+/// How many bytes are looked at together.
+pub(super) const BLOCK: usize = 64;
+
 /// Where a block has which characters: bit `i` speaks of byte `i`.
-#[derive(Default)]
 struct Masks {
     quotes: u64,
     backslashes: u64,
     /// Characters that most escapes of a text end with: `\"`, `\\`, `\n`, `\t`.
     common_escapes: u64,
-    /// Whether the block holds a byte that a string may not hold as it is, before or after the end.
-    any_controls: bool,
+    /// Bytes that a string may not hold as they are. They are behind its end, or it is invalid.
+    controls: u64,
 }
 
 impl Masks {
-    #[inline]
-    fn of(block: &[u8; 64]) -> Self {
-        let mut masks = Self::default();
-        let mut any_controls = u8x16::ZERO;
-        let (quarters, _) = block.as_chunks::<16>();
-        for (i, quarter) in quarters.iter().enumerate() {
-            let bytes = u8x16::new(*quarter);
-            let bits = |lanes: u8x16| u64::from(lanes.to_bitmask()) << (16 * i);
-            masks.quotes |= bits(equal(bytes, b'"'));
-            masks.backslashes |= bits(equal(bytes, b'\\'));
-            masks.common_escapes |= bits(equal(bytes, b'n') | equal(bytes, b't'));
-            any_controls |= control(bytes);
+    #[inline(always)]
+    fn of<S: Simd>(simd: S, block: &[u8; BLOCK]) -> Self {
+        let bytes = u8x64::load_array_ref(simd, block);
+        let quotes = bytes.simd_eq(b'"').to_bitmask();
+        let backslashes = bytes.simd_eq(b'\\').to_bitmask();
+        let letters = bytes.simd_eq(b'n') | bytes.simd_eq(b't');
+        Self {
+            quotes,
+            backslashes,
+            common_escapes: quotes | backslashes | letters.to_bitmask(),
+            controls: bytes.simd_le(LAST_CONTROL).to_bitmask(),
         }
-        masks.common_escapes |= masks.quotes | masks.backslashes;
-        masks.any_controls = any_controls.to_bitmask() != 0;
-        masks
     }
 }
 
+/// The last of the bytes that a string may not hold as they are.
+const LAST_CONTROL: u8 = 0x1F;
+
 /// The place of the first quote, backslash or control character, or 16.
-#[inline]
-fn first_special(head: &[u8; 16]) -> usize {
-    let bytes = u8x16::new(*head);
-    let special = equal(bytes, b'"') | equal(bytes, b'\\') | control(bytes);
+#[inline(always)]
+fn first_special<S: Simd>(simd: S, head: &[u8; 16]) -> usize {
+    let bytes = u8x16::load_array_ref(simd, head);
+    let special = bytes.simd_eq(b'"') | bytes.simd_eq(b'\\') | bytes.simd_le(LAST_CONTROL);
     (special.to_bitmask().trailing_zeros() as usize).min(head.len())
-}
-
-#[inline]
-fn equal(bytes: u8x16, byte: u8) -> u8x16 {
-    bytes.simd_eq(u8x16::splat(byte))
-}
-
-#[inline]
-fn control(bytes: u8x16) -> u8x16 {
-    bytes.min(u8x16::splat(0x1F)).simd_eq(bytes)
-}
-
-/// The control characters of a block. They are not in a valid string, so this is for the block in
-/// which a string of a body with line breaks ends, and for refusals.
-#[cold]
-fn controls(block: &[u8; 64]) -> u64 {
-    block.iter().rev().fold(0, |bits, byte| bits << 1 | u64::from(*byte < 0x20))
 }
