@@ -30,7 +30,7 @@ pub struct Prompt {
 impl Prompt {
     /// A chat request for `model`, as a `POST` to `path` with further header lines `headers`.
     pub fn new(size: Size, model: &str, stream: bool, path: &str, headers: &[String]) -> Self {
-        let mut body = json!({ "model": model, "messages": messages(size), "max_tokens": 512 });
+        let mut body = json!({ "model": model, "messages": size.messages(), "max_tokens": 512 });
         if stream {
             body["stream"] = json!(true);
         }
@@ -60,25 +60,28 @@ impl Prompt {
     }
 }
 
-fn messages(size: Size) -> serde_json::Value {
-    let system = format!(
-        "You are a careful programmer. Answer briefly, name the line, and show only the lines \
-         that change. Session {NONCE}."
-    );
-    match size {
-        Size::Small => json!([
-            { "role": "system", "content": system },
-            { "role": "user", "content": format!("{NONCE}\n{}", code(0, 700)) },
-        ]),
-        Size::Large => {
-            let mut messages = vec![json!({ "role": "system", "content": system })];
-            for (turn, role) in
-                ["user", "assistant", "user", "assistant", "user"].iter().enumerate()
-            {
-                let content = format!("{NONCE}\n{}", code(turn, 18_500));
-                messages.push(json!({ "role": role, "content": content }));
+impl Size {
+    /// The messages of a request that says so much.
+    pub fn messages(self) -> serde_json::Value {
+        let system = format!(
+            "You are a careful programmer. Answer briefly, name the line, and show only the lines \
+             that change. Session {NONCE}."
+        );
+        match self {
+            Self::Small => json!([
+                { "role": "system", "content": system },
+                { "role": "user", "content": format!("{NONCE}\n{}", code(0, 700)) },
+            ]),
+            Self::Large => {
+                let mut messages = vec![json!({ "role": "system", "content": system })];
+                for (turn, role) in
+                    ["user", "assistant", "user", "assistant", "user"].iter().enumerate()
+                {
+                    let content = format!("{NONCE}\n{}", code(turn, 18_500));
+                    messages.push(json!({ "role": role, "content": content }));
+                }
+                messages.into()
             }
-            messages.into()
         }
     }
 }

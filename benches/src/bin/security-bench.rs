@@ -14,6 +14,7 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use serde_json::{Value, json};
+use sluice_bench::prompt::Size;
 use sluice_bench::texts::{Text, Worst, ordinary};
 use sluice_core::event::Delta;
 use sluice_core::json::{JsonText, RawJson};
@@ -108,7 +109,8 @@ enum What {
     Request,
     /// Scans one text a number of times and measures nothing, for programs that count instructions.
     Passes {
-        /// The text: code, prose, json, or the name of one of the worst.
+        /// The text: code, prose, json, the name of one of the worst, or `prompt` for the large request
+        /// that the whole gateway is measured with.
         text: String,
         /// The level: standard, high, maximum.
         level: String,
@@ -445,19 +447,26 @@ impl Bench {
         bytes: usize,
         is_request: bool,
     ) -> anyhow::Result<()> {
-        let usual = ordinary(bytes).into_iter().find(|one| one.name == text);
-        let worst = || Worst::all().into_iter().find(|one| one.name == text);
-        let text = match usual {
-            Some(text) => text.text,
-            None => worst().context("no such text")?.text(bytes),
-        };
         let level = SecurityLevel::parse(level).context("no such level")?;
-        let settings = FilterSettings { cache_bytes: 0, ..FilterSettings::default() };
-        let filter = Filter::new(&settings, [7; 32])?;
-        let subject = Subject { account: "bench", level, zero_retention: false };
-        let source = request(&pieces(&text, MESSAGE_BYTES))?;
-        for _ in 0..passes {
+        let (text, source) = if text == "prompt" {
+            let messages = Size::Large.messages();
+            (messages.to_string(), with_messages(&messages)?)
+        } else {
+            let usual = ordinary(bytes).into_iter().find(|one| one.name == text);
+            let worst = || Worst::all().into_iter().find(|one| one.name == text);
+            let text = match usual {
+                Some(text) => text.text,
+                None => worst().context("no such text")?.text(bytes),
+            };
+            let source = request(&pieces(&text, MESSAGE_BYTES))?;
+            (text, source)
+        };
+        let filter = Filter::new(&FilterSettings::default(), [7; 32])?;
+        for pass in 0..passes {
             if is_request {
+                // What is remembered is an account's own: each pass is the first of one.
+                let account = pass.to_string();
+                let subject = Subject { account: &account, level, zero_retention: false };
                 black_box(filter.request(black_box(&source), &subject).is_ok());
             } else {
                 black_box(self.scanner.scan(black_box(&text), Rules::of(level).redact));
@@ -493,10 +502,14 @@ fn said(text: &str) -> Delta {
 fn request(messages: &[&str]) -> anyhow::Result<Source> {
     let roles = ["user", "assistant"].iter().cycle();
     let message = |(content, role): (&&str, &&str)| json!({ "role": role, "content": content });
-    let messages: Vec<Value> = messages.iter().zip(roles).map(message).collect();
+    with_messages(&messages.iter().zip(roles).map(message).collect())
+}
+
+/// A request with these messages.
+fn with_messages(messages: &Value) -> anyhow::Result<Source> {
     let members = vec![
         SourceMember { name: "model".into(), value: RawJson::from_value(&"bench")? },
-        SourceMember { name: "messages".into(), value: RawJson::from_value(&messages)? },
+        SourceMember { name: "messages".into(), value: RawJson::from_value(messages)? },
     ];
     let body_bytes = members.iter().map(|member| member.value.as_str().len()).sum();
     Ok(Source { dialect: Dialect::OpenAiChat, members, body_bytes, reader: |_| None })
