@@ -146,3 +146,40 @@ fn first_special<S: Simd>(simd: S, head: &[u8; 16]) -> usize {
     let special = bytes.simd_eq(b'"') | bytes.simd_eq(b'\\') | bytes.simd_le(LAST_CONTROL);
     (special.to_bitmask().trailing_zeros() as usize).min(head.len())
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// All instructions that this processor has, from the oldest to the newest.
+    fn levels() -> Vec<Level> {
+        let best = Level::new();
+        #[cfg(target_arch = "x86_64")]
+        let older = [
+            best.as_sse2().map(Simd::level),
+            best.as_sse4_2().map(Simd::level),
+            best.as_avx2().map(Simd::level),
+        ];
+        #[cfg(not(target_arch = "x86_64"))]
+        let older = [Some(Level::baseline())];
+        older.into_iter().flatten().chain([best]).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn strings_end_where_they_do_byte_by_byte(
+            text in r#"(\\["\\nt/u]|\\u00e[0-9]|[a-z]{1,70}|\\|é|"|\n|\x1f){0,40}"#,
+            at in 0_usize..20,
+        ) {
+            let bytes = text.as_bytes();
+            let expected = end_of_short_string(bytes, at);
+            prop_assert_eq!(end_of_string(bytes, at), expected);
+            for level in levels() {
+                let end = dispatch!(level, simd => end_of_long_string(simd, bytes, at));
+                prop_assert_eq!(end, expected, "{:?}", level);
+            }
+        }
+    }
+}
