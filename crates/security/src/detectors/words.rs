@@ -49,7 +49,12 @@ impl WordList {
     /// Whether `word` is one of them.
     #[inline]
     pub(crate) fn has(&self, word: &str) -> bool {
-        let bytes = word.as_bytes();
+        self.has_bytes(word.as_bytes())
+    }
+
+    /// The same of a word that may be cut anywhere.
+    #[inline]
+    pub(crate) fn has_bytes(&self, bytes: &[u8]) -> bool {
         let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return false };
         if self.lengths[slot(*first, *last)] >> bytes.len().min(31) & 1 == 0 {
             return false;
@@ -58,7 +63,7 @@ impl WordList {
         let like = &self.words[begin(usize::from(*first))..begin(usize::from(*first) + 1)];
         let is_like =
             |other: &&&str| other.len() == bytes.len() && other.as_bytes().last() == Some(last);
-        like.iter().filter(is_like).any(|other| *other == word)
+        like.iter().filter(is_like).any(|other| other.as_bytes() == bytes)
     }
 }
 

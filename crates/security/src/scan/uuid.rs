@@ -33,10 +33,33 @@ fn are_digits(uuid: &[u8; LENGTH], at: usize, dashes: u32) -> bool {
 
 /// The end of the UUID that `at` is in.
 pub(super) fn end(bytes: &[u8], at: usize) -> Option<usize> {
-    let before = bytes[at.saturating_sub(LENGTH)..at].iter().rev();
-    let is_part = |byte: &&u8| byte.is_ascii_hexdigit() || **byte == b'-';
-    let start = at - before.take_while(is_part).count();
+    // How far it may reach back, seen at once: how many digits stand there cannot be foretold.
+    let before = match bytes[..at].last_chunk::<48>() {
+        Some(before) => {
+            let parts = before.as_chunks::<16>().0.iter().rev();
+            let parts = parts.fold(0, |mask, part| mask << 16 | u64::from(digits_and_dashes(part)));
+            (parts << 16).leading_ones() as usize
+        }
+        None => {
+            let is_part = |byte: &&u8| byte.is_ascii_hexdigit() || **byte == b'-';
+            bytes[..at].iter().rev().take_while(is_part).count()
+        }
+    };
+    let start = at - before.min(LENGTH);
     begins(bytes, start).then_some(start + LENGTH)
+}
+
+/// Which of the bytes are hexadecimal digits or dashes.
+#[inline]
+fn digits_and_dashes(bytes: &[u8; 16]) -> u32 {
+    let bytes = u8x16::new(*bytes);
+    let within = |bytes: u8x16, first: u8, more: u8| {
+        let above = bytes - u8x16::splat(first);
+        above.min(u8x16::splat(more)).simd_eq(above)
+    };
+    let letters = within(bytes | u8x16::splat(0x20), b'a', 5);
+    let dashes = bytes.simd_eq(u8x16::splat(b'-'));
+    (within(bytes, b'0', 9) | letters | dashes).to_bitmask()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 //! here.
 
 pub(crate) mod addresses;
+mod classes;
 mod context;
 pub(crate) mod email;
 pub(crate) mod labelled;

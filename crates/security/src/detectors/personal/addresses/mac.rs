@@ -1,5 +1,6 @@
 //! Addresses of network interfaces: `3c:22:fb:9a:10:4e`, `3C-22-FB-9A-10-4E`, `3c22.fb9a.104e`.
 
+use crate::detectors::personal::classes::{self, lowest, mask};
 use crate::detectors::personal::context;
 
 /// The length of six pairs with five separators.
@@ -12,7 +13,11 @@ pub(super) fn find(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
         return in_threes(bytes, at);
     }
     let start = at.checked_sub(2)?;
-    let written = bytes.get(start..start + LENGTH)?;
+    let written: &[u8; LENGTH] = bytes.get(start..)?.first_chunk()?;
+    // Times and dates have two or three separators.
+    if written[14] != separator || written[11] != separator {
+        return None;
+    }
     let fits = written.iter().enumerate().all(|(i, byte)| match i % 3 {
         2 => *byte == separator,
         _ => byte.is_ascii_hexdigit(),
@@ -28,22 +33,29 @@ pub(super) fn find(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
 /// Three groups of four digits, the first before the dot at `at`.
 fn in_threes(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     let start = at.checked_sub(4)?;
-    let written = bytes.get(start..start + 14)?;
-    let fits = written.iter().enumerate().all(|(i, byte)| match i % 5 {
-        4 => *byte == b'.',
-        _ => byte.is_ascii_hexdigit(),
-    });
+    let mut padded = [0; 16];
+    let written = classes::ahead(bytes, start, &mut padded);
+    const DOTS: u64 = 1 << 4 | 1 << 9;
+    let (digits, letters) = (mask(written, classes::digits), mask(written, classes::hex_letters));
+    let dots = mask(written, |b| classes::either(b, b'.', b'.'));
+    let all = lowest(14);
+    // Figures and versions have no letters.
+    if dots & all != DOTS
+        || (digits | letters | dots) & all != all
+        || digits & all == 0
+        || letters & all == 0
+    {
+        return None;
+    }
     let end = start + 14;
     let is_dot = |byte: u8| byte == b'.';
-    // Figures and versions have no letters; a full stop may end a sentence.
-    let letters = written.iter().any(u8::is_ascii_alphabetic);
-    let digits = written.iter().any(u8::is_ascii_digit);
+    // A full stop may end a sentence.
     let alone = context::starts_word(bytes, start)
         && context::ends_word(bytes, end)
         && !is_dot(context::byte_before(bytes, start))
         && !(is_dot(context::byte(bytes, end))
             && context::byte(bytes, end + 1).is_ascii_alphanumeric());
-    (fits && alone && letters && digits).then_some((start, end))
+    alone.then_some((start, end))
 }
 
 /// How many bytes the header of a frame has, in pairs with separators: two addresses and a type.
@@ -53,14 +65,17 @@ const HEADER: usize = 14 * 3 - 1;
 /// `MAC=70:54:b4:87:f2:52:b8:27:eb:b9:d7:41:08:00`. Its first separator is at `at`.
 pub(super) fn in_header(bytes: &[u8], at: usize) -> Option<[(usize, usize); 2]> {
     let start = at.checked_sub(2)?;
+    if !bytes[..start].ends_with(b"MAC=") {
+        return None;
+    }
     let written = bytes.get(start..start + HEADER)?;
     let fits = written.iter().enumerate().all(|(i, byte)| match i % 3 {
         2 => *byte == b':',
         _ => byte.is_ascii_hexdigit(),
     });
-    let named = bytes[..start].ends_with(b"MAC=") && context::ends_word(bytes, start + HEADER);
     let second = start + LENGTH + 1;
-    (fits && named).then_some([(start, start + LENGTH), (second, second + LENGTH)])
+    (fits && context::ends_word(bytes, start + HEADER))
+        .then_some([(start, start + LENGTH), (second, second + LENGTH)])
 }
 
 /// Whether it is an interface's own address: no group's, no sample's, no series of numbers.

@@ -17,10 +17,12 @@ pub(crate) const COST: usize = 32;
 pub(crate) fn dots(text: &str, at: usize, kinds: Kinds, out: &mut Vec<Finding>) -> usize {
     let bytes = text.as_bytes();
     let (end, found) = v4::read(bytes, at);
+    let listed = is_listed(out, at);
     if let Some(address) = found
+        && !v4::is_version(bytes, at, end, address, listed)
         && let Some(kind) = v4_kind(address)
         && kinds.contains(kind)
-        && v4::stands_alone(bytes, at, end, address, is_listed(out, at))
+        && v4::stands_alone(bytes, at, end, address, listed)
     {
         out.push(Finding { start: at, end, kind, rule: "ipv4" });
     }
@@ -43,6 +45,9 @@ pub(crate) fn colons(text: &str, at: usize, kinds: Kinds, out: &mut Vec<Finding>
         }
         return end.max(at + 1);
     }
+    if bytes.get(at) != Some(&b':') {
+        return at + 1;
+    }
     if let Some(addresses) = mac::in_header(bytes, at) {
         for (start, end) in addresses {
             if kinds.contains(Kind::Mac) && mac::is_somebodys(bytes, start, end) {
@@ -51,11 +56,9 @@ pub(crate) fn colons(text: &str, at: usize, kinds: Kinds, out: &mut Vec<Finding>
         }
         return addresses[1].1;
     }
-    if bytes.get(at) != Some(&b':') {
-        return at + 1;
-    }
-    let (start, end) = v6::stretch(bytes, at);
-    if let Some(address) = v6::read(text, start, end)
+    let stretch = v6::Stretch::around(bytes, at);
+    let (start, end) = (stretch.start, stretch.end);
+    if let Some(address) = v6::read(text, &stretch)
         && let Some(kind) = v6_kind(address)
         && kinds.contains(kind)
     {
@@ -67,6 +70,11 @@ pub(crate) fn colons(text: &str, at: usize, kinds: Kinds, out: &mut Vec<Finding>
 /// What an address says: a public one, one of a private network, or nothing.
 fn v4_kind(address: Ipv4Addr) -> Option<Kind> {
     let [a, b, c, d] = address.octets();
+    // Most networks have no exceptions.
+    if !IS_SPECIAL[usize::from(a)] {
+        let is_nobodys = a == b && b == c && c == d || (b, c, d) == (0, 0, 0);
+        return (!is_nobodys).then_some(Kind::IpAddress);
+    }
     let documentation = matches!(
         (a, b, c),
         (192, 0, 2) | (198, 51, 100) | (203, 0, 113) | (192, 0, 0) | (192, 88, 99)
@@ -105,6 +113,21 @@ fn v4_kind(address: Ipv4Addr) -> Option<Kind> {
     let private = address.is_private() || address.is_link_local() || shared;
     Some(if private { Kind::PrivateIp } else { Kind::IpAddress })
 }
+
+/// The first numbers of addresses that [`v4_kind`] looks at more closely.
+static IS_SPECIAL: [bool; 256] = {
+    let mut is_special = [false; 256];
+    let mut a = 0;
+    while a < 256 {
+        is_special[a] = matches!(
+            a,
+            0..=1 | 4..=5 | 8..=10 | 64 | 76 | 84 | 94 | 100 | 127 | 149 | 169 | 172 | 185 | 192 | 198
+                | 203 | 208 | 224..
+        );
+        a += 1;
+    }
+    is_special
+};
 
 fn v6_kind(address: Ipv6Addr) -> Option<Kind> {
     if let Some(mapped) = address.to_ipv4_mapped() {

@@ -18,11 +18,15 @@ pub(in crate::detectors::personal) struct Quad {
     address: Option<Ipv4Addr>,
 }
 
+/// The least number of so many digits that is written without a 0 before it.
+const LEAST: [u32; 4] = [0, 0, 10, 100];
+
 impl Quad {
-    /// Where those end that begin at `at`.
+    /// Where those end that begin at `at`, and whether the two in the middle have three digits each.
     #[inline]
-    pub(in crate::detectors::personal) fn end(bytes: &[u8], at: usize) -> Option<usize> {
-        Self::dots(bytes.get(at..)?.first_chunk()?).map(|(_, length)| at + length)
+    pub(in crate::detectors::personal) fn end(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
+        let (dots, length) = Self::dots(bytes.get(at..)?.first_chunk()?)?;
+        Some((at + length, dots & dots >> 4 & dots >> 8 != 0))
     }
 
     /// A bit for each dot, and the length, where sixteen bytes begin with four numbers of up to three
@@ -47,17 +51,18 @@ impl Quad {
     fn read(bytes: &[u8], at: usize) -> Option<Self> {
         let written: &[u8; 16] = bytes.get(at..)?.first_chunk()?;
         let (dots, length) = Self::dots(written)?;
+        let digits = u128::from_le_bytes(*written);
         let mut octets = [0; 4];
         let (mut is_address, mut from, mut rest) = (true, 0, dots | 1 << length);
         for octet in &mut octets {
-            let to = rest.trailing_zeros() as usize;
+            let to = rest.trailing_zeros();
             rest &= rest.wrapping_sub(1);
-            // No branches: how long numbers are cannot be foretold.
-            let value = |i: usize| u32::from(written[i & 15] & 15);
-            let tens = value(to.wrapping_sub(2)) * u32::from(to > from + 1);
-            let hundreds = value(to.wrapping_sub(3)) * u32::from(to > from + 2);
-            let number = hundreds * 100 + tens * 10 + value(to - 1);
-            is_address &= (number <= 255) & ((to - from == 1) | (value(from) != 0));
+            // Its last digit in the highest byte. No branches: how long numbers are cannot be foretold.
+            let [_, hundreds, tens, ones] = ((digits >> (8 * from)) as u32 & 0x0f0f_0f0f)
+                .unbounded_shl(8 * (from + 4 - to))
+                .to_le_bytes();
+            let number = u32::from(hundreds) * 100 + u32::from(tens) * 10 + u32::from(ones);
+            is_address &= (number <= 255) & (number >= LEAST[(to - from) as usize & 3]);
             *octet = number as u8;
             from = to + 1;
         }
@@ -96,6 +101,31 @@ pub(super) fn read(bytes: &[u8], at: usize) -> (usize, Option<Ipv4Addr>) {
     (end, address)
 }
 
+/// Whether the numbers from `start` to `end` have nothing beside them that would tell them from a
+/// version, which is what costs least to see. `listed` says that an address stands directly before.
+pub(super) fn is_version(
+    bytes: &[u8],
+    start: usize,
+    end: usize,
+    address: Ipv4Addr,
+    listed: bool,
+) -> bool {
+    is_small(address)
+        && !listed
+        && !is_addressed(bytes, end)
+        && !context::has_letters_before(bytes, start, REACH)
+}
+
+fn is_small(address: Ipv4Addr) -> bool {
+    let [a, b, c, d] = address.octets();
+    a.max(b).max(c).max(d) <= SMALL
+}
+
+/// Whether a port or a prefix's length follows, which stand outside.
+fn is_addressed(bytes: &[u8], end: usize) -> bool {
+    matches!(byte(bytes, end), b':' | b'/') && byte(bytes, end + 1).is_ascii_digit()
+}
+
 /// Whether the address from `start` to `end` is one, by what stands around it. `listed` says that
 /// another one stands directly before.
 pub(super) fn stands_alone(
@@ -115,7 +145,7 @@ pub(super) fn stands_alone(
         b'.' => !next.is_ascii_alphanumeric() && next != b'*',
         _ => true,
     };
-    let small = address.octets().iter().all(|octet| *octet <= SMALL);
+    let small = is_small(address);
     let before = byte_before(bytes, start);
     let two = start.checked_sub(2).map_or(0, |i| bytes[i]);
     let closed = match before {
@@ -132,8 +162,7 @@ pub(super) fn stands_alone(
     if in_drawing(bytes, start, end) {
         return false;
     }
-    // The port and the prefix length, which stand outside.
-    let addressed = matches!(byte(bytes, end), b':' | b'/') && next.is_ascii_digit();
+    let addressed = is_addressed(bytes, end);
     let words = context::before(bytes, start, REACH);
     if small {
         return (addressed || listed || words.is(NETWORK)) && !words.is(VERSION);

@@ -2,36 +2,65 @@
 
 use std::net::Ipv6Addr;
 
+use crate::detectors::personal::classes::{self, lowest, mask};
 use crate::detectors::personal::context;
 
 /// The longest textual form, without zone: eight groups, or six and a dotted quad.
 const LONGEST: usize = 45;
 
-/// The hexadecimal digits, colons and dots around the colon at `at`. Bounded by a little more than
-/// the longest address on each side, so that what is too long is seen to be.
-pub(super) fn stretch(bytes: &[u8], at: usize) -> (usize, usize) {
-    let hexadecimal = |byte: &u8| byte.is_ascii_hexdigit();
-    let back = &bytes[at.saturating_sub(5)..at];
-    let mut start = at - back.iter().rev().take_while(|b| hexadecimal(b)).count();
-    // The second colon of a leading `::`.
-    if start == at && context::byte_before(bytes, at) == b':' {
-        start -= 1;
-    }
-    let limit = bytes.len().min(at + LONGEST + 5);
-    let ahead = &bytes[at..limit];
-    let mut end =
-        at + ahead.iter().take_while(|b| hexadecimal(b) || matches!(b, b':' | b'.')).count();
-    // A sentence's full stop, a colon before what follows.
-    while end > at + 1
-        && (bytes[end - 1] == b'.' || bytes[end - 1] == b':' && bytes[end - 2] != b':')
-    {
-        end -= 1;
-    }
-    (start, end)
+/// The hexadecimal digits, colons and dots around a colon.
+pub(super) struct Stretch {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    colons: u32,
+    /// Whether two colons stand side by side.
+    compressed: bool,
+    /// Whether there is a dot.
+    dotted: bool,
 }
 
-/// The address from `start` to `end`, if it is written and placed as one.
-pub(super) fn read(text: &str, start: usize, end: usize) -> Option<Ipv6Addr> {
+impl Stretch {
+    /// The stretch around the colon at `at`. Bounded by a little more than the longest address on each
+    /// side, so that what is too long is seen to be.
+    pub(super) fn around(bytes: &[u8], at: usize) -> Self {
+        const BACK: u32 = 5;
+        let hexadecimal = |b| classes::digits(b) | classes::hex_letters(b);
+        let (mut padded, mut padded_before) = ([0; 64], [0; 16]);
+        let before = mask(classes::before(bytes, at, &mut padded_before), hexadecimal);
+        let mut start = at - (before << 48).leading_ones().min(BACK) as usize;
+        // The second colon of a leading `::`.
+        let is_second = start == at && context::byte_before(bytes, at) == b':';
+        start -= usize::from(is_second);
+        let ahead = classes::ahead(bytes, at, &mut padded);
+        let colons = mask(ahead, |b| classes::either(b, b':', b':'));
+        let dots = mask(ahead, |b| classes::either(b, b'.', b'.'));
+        let all = (mask(ahead, hexadecimal) | colons | dots) & lowest(LONGEST + 5);
+        let mut length = all.trailing_ones() as usize;
+        // A sentence's full stop, a colon before what follows.
+        let has = |mask: u64, i: usize| mask >> i & 1 != 0;
+        while length > 1
+            && (has(dots, length - 1) || has(colons, length - 1) && !has(colons, length - 2))
+        {
+            length -= 1;
+        }
+        let (colons, dots) = (colons & lowest(length), dots & lowest(length));
+        Self {
+            start,
+            end: at + length,
+            colons: colons.count_ones() + u32::from(is_second),
+            compressed: colons & colons >> 1 != 0 || is_second,
+            dotted: dots != 0,
+        }
+    }
+}
+
+/// The address that the stretch is, if it is written and placed as one.
+pub(super) fn read(text: &str, stretch: &Stretch) -> Option<Ipv6Addr> {
+    let Stretch { start, end, colons, compressed, dotted } = *stretch;
+    // Times and dumps have colons, too: most fail here.
+    if !compressed && colons != 7 && !dotted {
+        return None;
+    }
     let bytes = text.as_bytes();
     let written = text.get(start..end)?;
     if written.len() > LONGEST
@@ -44,18 +73,6 @@ pub(super) fn read(text: &str, start: usize, end: usize) -> Option<Ipv6Addr> {
     let next = context::byte(bytes, end + 1);
     let longer = context::byte(bytes, end) == b':' && (next.is_ascii_hexdigit() || next == b':');
     if longer || matches!(before, b':' | b'.' | b'-' | b'$' | b'@' | b'%' | b'\\') {
-        return None;
-    }
-    // Times and dumps have colons, too: most fail here.
-    let (mut colons, mut compressed, mut dotted) = (0, false, false);
-    let mut before = 0;
-    for byte in written.bytes() {
-        colons += usize::from(byte == b':');
-        compressed |= byte == b':' && before == b':';
-        dotted |= byte == b'.';
-        before = byte;
-    }
-    if !compressed && colons != 7 && !dotted {
         return None;
     }
     // Eight pairs of digits are an interface's long address or a dump's bytes.

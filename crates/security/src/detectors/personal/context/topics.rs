@@ -78,24 +78,11 @@ pub(crate) const TW: Topics = 1 << 60;
 /// The longest word that is looked up, in bytes.
 pub(super) const LONGEST_WORD: usize = 32;
 
-/// What `word` stands for; 0 for most words.
-pub(super) fn topics(word: &[u8]) -> Topics {
-    if word.len() > LONGEST_WORD {
-        return if word.is_ascii() { 0 } else { foreign(word) };
-    }
-    // No word has one letter.
-    if word.len() < 2 {
-        return 0;
-    }
-    let mut lower = [0; LONGEST_WORD];
-    let mut hash = HASH_START;
-    for (lower, byte) in lower.iter_mut().zip(word) {
-        *lower = byte.to_ascii_lowercase();
-        hash = hash_step(hash, *lower);
-    }
-    let lower = &lower[..word.len()];
-    match word_topics(lower, hash) {
-        0 if !lower.is_ascii() => foreign(lower),
+/// What `word` stands for, 0 for most words; `is_foreign` says that it has other letters than ASCII's.
+#[inline]
+pub(super) fn topics(word: &[u8], is_foreign: bool) -> Topics {
+    match FILTER.slot(word).map_or(0, |slot| known_topics(word, slot)) {
+        0 if is_foreign => foreign(word),
         topics => topics,
     }
 }
@@ -136,18 +123,27 @@ fn foreign(word: &[u8]) -> Topics {
         ("번호", NUMBER),
     ];
     let word = &word[word.len().saturating_sub(48)..];
-    NEEDLES.iter().fold(0, |topics, (needle, topic)| {
-        let found = memchr::memmem::find(word, needle.as_bytes()).is_some();
-        if found { topics | topic } else { topics }
-    })
+    let mut topics = 0;
+    for i in 0..word.len() {
+        // No letter begins within another.
+        if word[i] < 0xC0 {
+            continue;
+        }
+        let is_here = |needle: &str| {
+            let needle = needle.as_bytes();
+            needle[0] == word[i] && word[i..].starts_with(needle)
+        };
+        let here = NEEDLES.iter().filter(|(needle, _)| is_here(needle));
+        topics |= here.fold(0, |topics, (_, topic)| topics | topic);
+    }
+    topics
 }
 
-/// What a word in lower case with this hash stands for.
-fn word_topics(word: &[u8], hash: u32) -> Topics {
-    let mut slot = hash as usize % SLOTS;
+/// What a word stands for whose place in the table is `slot` or behind it.
+fn known_topics(word: &[u8], mut slot: usize) -> Topics {
     loop {
         let (topics, known) = TABLE[slot];
-        if topics == 0 || known.as_bytes() == word {
+        if topics == 0 || known.len() == word.len() && known.as_bytes().eq_ignore_ascii_case(word) {
             return topics;
         }
         slot = (slot + 1) % SLOTS;
@@ -165,14 +161,7 @@ static TABLE: [(Topics, &str); SLOTS] = {
         let (topics, words) = WORDS[group];
         let mut i = 0;
         while i < words.len() {
-            let bytes = words[i].as_bytes();
-            let mut hash = HASH_START;
-            let mut at = 0;
-            while at < bytes.len() {
-                hash = hash_step(hash, bytes[at]);
-                at += 1;
-            }
-            let mut slot = hash as usize % SLOTS;
+            let mut slot = Filter::slot_of(hash(words[i].as_bytes()));
             while table[slot].0 != 0 {
                 slot = (slot + 1) % SLOTS;
             }
@@ -184,9 +173,50 @@ static TABLE: [(Topics, &str); SLOTS] = {
     table
 };
 
-/// FNV-1a.
-const HASH_START: u32 = 0x811C_9DC5;
+/// Tells most words that are in no table by their length and three of their letters.
+struct Filter([u64; Self::BITS / 64]);
 
-const fn hash_step(hash: u32, byte: u8) -> u32 {
-    (hash ^ byte as u32).wrapping_mul(0x0100_0193)
+static FILTER: Filter = {
+    let mut bits = [0; Filter::BITS / 64];
+    let mut group = 0;
+    while group < WORDS.len() {
+        let mut i = 0;
+        while i < WORDS[group].1.len() {
+            let bit = Filter::bit_of(hash(WORDS[group].1[i].as_bytes()));
+            bits[bit / 64] |= 1 << (bit % 64);
+            i += 1;
+        }
+        group += 1;
+    }
+    Filter(bits)
+};
+
+impl Filter {
+    const BITS: usize = 1 << 14;
+
+    /// Where in the table `word` may be; none has one letter.
+    #[inline]
+    fn slot(&self, word: &[u8]) -> Option<usize> {
+        if word.len() < 2 {
+            return None;
+        }
+        let hash = hash(word);
+        let bit = Self::bit_of(hash);
+        (self.0[bit / 64] >> (bit % 64) & 1 != 0).then_some(Self::slot_of(hash))
+    }
+
+    const fn bit_of(hash: u32) -> usize {
+        (hash >> (u32::BITS - Self::BITS.ilog2())) as usize
+    }
+
+    const fn slot_of(hash: u32) -> usize {
+        (hash >> (u32::BITS - SLOTS.ilog2())) as usize
+    }
+}
+
+/// Of the length, the first two letters and the last one, small letters and capitals alike.
+#[inline]
+const fn hash(word: &[u8]) -> u32 {
+    let letters = u32::from_le_bytes([word[0], word[1], word[word.len() - 1], 0]) | 0x0020_2020;
+    (letters | (word.len() as u32) << 24).wrapping_mul(0x9E37_79B1)
 }

@@ -2,19 +2,39 @@
 
 use crate::detectors::words::WordList;
 
-/// Where the domain that starts at `start` ends; `None` if there is none.
-pub(super) fn end(text: &str, start: usize, most: usize) -> Option<usize> {
+/// The place of a domain in a text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Domain {
+    pub(super) end: usize,
+    /// Where its last label starts, and the one before it.
+    pub(super) top: usize,
+    pub(super) second: usize,
+}
+
+/// Whether what starts at `start` is followed by a dot as far as it may be a domain's first label,
+/// which is seen sooner than what else a domain needs.
+#[inline]
+pub(super) fn has_dot(bytes: &[u8], start: usize, most: usize) -> bool {
+    let mut ahead = bytes[start..].iter().take(most);
+    let other = ahead.find(|byte| !IS_PLAIN[usize::from(**byte)]);
+    other.is_some_and(|other| *other == b'.' || *other >= 0x80)
+}
+
+/// The domain that starts at `start`.
+pub(super) fn read(text: &str, start: usize, most: usize) -> Option<Domain> {
     let bytes = text.as_bytes();
     let limit = bytes.len().min(start + most);
-    let mut end = None;
-    let mut label = start;
+    let mut domain = None;
+    let (mut label, mut before) = (start, start);
     let mut labels = 0;
     let mut i = start;
     loop {
-        i += bytes[i.min(limit)..limit].iter().take_while(|b| IS_PLAIN[usize::from(**b)]).count();
+        while i < limit && IS_PLAIN[usize::from(bytes[i])] {
+            i += 1;
+        }
         let byte = if i < limit { bytes[i] } else { 0 };
-        if byte.is_ascii_alphanumeric() || byte == b'-' || byte >= 0xC3 && is_letter_at(text, i) {
-            i += if byte < 0x80 { 1 } else { 2 };
+        if byte >= 0xC3 && is_letter_at(text, i) {
+            i += 2;
             continue;
         }
         let len = i - label;
@@ -24,9 +44,9 @@ pub(super) fn end(text: &str, start: usize, most: usize) -> Option<usize> {
         labels += 1;
         if labels > 1 {
             let trimmed = bytes[i - 1] != b'-';
-            if trimmed && is_top_level(&text[label..i]) {
-                end = Some(i);
-            } else if end.is_some() && !bytes[label].is_ascii_uppercase() {
+            if trimmed && is_top_level(&bytes[label..i]) {
+                domain = Some(Domain { end: i, top: label, second: before });
+            } else if domain.is_some() && !bytes[label].is_ascii_uppercase() {
                 // `x@acme.co.handler` is no address; `ada@acme.co.Thanks` ends a sentence.
                 return None;
             }
@@ -34,10 +54,10 @@ pub(super) fn end(text: &str, start: usize, most: usize) -> Option<usize> {
         if byte != b'.' {
             break;
         }
-        label = i + 1;
+        (before, label) = (label, i + 1);
         i = label;
     }
-    end
+    domain
 }
 
 /// Letters and digits of ASCII, and dashes.
@@ -58,25 +78,32 @@ fn is_letter_at(text: &str, i: usize) -> bool {
 }
 
 /// Whether `label` is a top-level domain.
-fn is_top_level(label: &str) -> bool {
-    // Code has members in mixed case; people write `.com`, `.COM` or `.Com`.
-    let tail = &label.as_bytes()[label.len().min(1)..];
-    let even = tail.iter().all(|b| b.is_ascii_lowercase())
-        || label.bytes().all(|b| b.is_ascii_uppercase());
-    if label.starts_with("xn--") {
+fn is_top_level(label: &[u8]) -> bool {
+    if label.starts_with(b"xn--") {
         return label.len() > 6;
     }
     let mut lower = [0; 16];
-    if !even || label.len() > lower.len() || label.len() < 2 {
+    let [first, tail @ ..] = label else { return false };
+    if tail.is_empty() || label.len() > lower.len() {
         return false;
     }
+    if tail.iter().all(u8::is_ascii_lowercase) && first.is_ascii_lowercase() {
+        return is_known(label);
+    }
+    // Code has members in mixed case; people write `.com`, `.COM` or `.Com`.
+    let even = tail.iter().all(u8::is_ascii_lowercase) || label.iter().all(u8::is_ascii_uppercase);
     let lower = &mut lower[..label.len()];
-    lower.copy_from_slice(label.as_bytes());
+    lower.copy_from_slice(label);
     lower.make_ascii_lowercase();
-    match &*lower {
+    even && is_known(lower)
+}
+
+/// Whether the label in small letters is a top-level domain.
+fn is_known(label: &[u8]) -> bool {
+    match label {
         [a, b] => is_country(*a, *b),
         b"com" | b"org" | b"net" => true,
-        _ => std::str::from_utf8(lower).is_ok_and(|label| GENERIC.has(label)),
+        _ => GENERIC.has_bytes(label),
     }
 }
 

@@ -8,7 +8,8 @@
 mod domains;
 mod placeholders;
 
-use super::context::{byte, byte_before};
+use super::classes::{self, lowest, mask};
+use super::context::byte;
 use crate::detectors::words::WordList;
 use crate::finding::Finding;
 use crate::kind::Kind;
@@ -28,12 +29,15 @@ pub(crate) fn confirm(text: &str, at: usize, out: &mut Vec<Finding>) -> usize {
     if at == 0 || !is_local(bytes, at - 1) {
         return 4;
     }
+    if !domains::has_dot(bytes, at + 1, LONGEST_DOMAIN) {
+        return 8;
+    }
     let Some(start) = local_start(text, at) else { return 8 };
-    let Some(end) = domains::end(text, at + 1, LONGEST_DOMAIN) else { return 16 };
-    let (local, domain) = (&text[start..at], &text[at + 1..end]);
+    let Some(domain) = domains::read(text, at + 1, LONGEST_DOMAIN) else { return 16 };
+    let end = domain.end;
     if !is_address(bytes, start, end)
-        || placeholders::is_nobody(local, domain)
-        || is_account(bytes, start, end, local)
+        || placeholders::is_nobody(bytes, start, at, domain)
+        || is_account(bytes, start, at, end)
         || in_url_authority(bytes, start)
     {
         return 80;
@@ -46,9 +50,15 @@ pub(crate) fn confirm(text: &str, at: usize, out: &mut Vec<Finding>) -> usize {
 fn local_start(text: &str, at: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let floor = at.saturating_sub(LONGEST_LOCAL);
-    let mut start = at;
-    while start > floor && (bytes[start - 1].is_ascii_lowercase() || is_local(bytes, start - 1)) {
+    let (mut start, mut has_dots) = (at, false);
+    loop {
+        let letters = bytes[floor..start].iter().rev();
+        start -= letters.take_while(|b| matches!(LOCAL[usize::from(**b)], Local::Yes)).count();
+        if start == floor || !is_local(bytes, start - 1) {
+            break;
+        }
         start -= 1;
+        has_dots |= bytes[start] == b'.' && bytes[start + 1] == b'.';
     }
     while !text.is_char_boundary(start) {
         start += 1;
@@ -78,37 +88,62 @@ fn local_start(text: &str, at: usize) -> Option<usize> {
         return None;
     }
     let local = &bytes[start..at];
-    let clean = local.last() != Some(&b'.') && !local.windows(2).any(|pair| pair == b"..");
+    let has_dots = has_dots && local.windows(2).any(|pair| pair == b"..");
+    let clean = local.last() != Some(&b'.') && !has_dots;
     clean.then_some(start)
 }
 
 /// Whether the byte at `i` can be a local part's.
+#[inline]
 fn is_local(bytes: &[u8], i: usize) -> bool {
+    match LOCAL[usize::from(bytes[i])] {
+        Local::Yes | Local::Dot => true,
+        Local::No => false,
+        Local::Perhaps => is_local_here(bytes, i),
+    }
+}
+
+/// The same of what only some neighbours let be one.
+fn is_local_here(bytes: &[u8], i: usize) -> bool {
     match bytes[i] {
-        b'a'..=b'z'
-        | b'A'..=b'Z'
-        | b'0'..=b'9'
-        | b'.'
-        | b'_'
-        | b'-'
-        | b'+'
-        | b'%'
-        | b'&'
-        | b'*' => true,
-        // Letters with diacritics and those of the scripts before the punctuation of block 0x20.
-        0xC3..=0xDF => true,
         0x80..=0xBF => i > 0 && (0xC3..=0xDF).contains(&bytes[i - 1]),
         // O'Brien, d'Angelo: elsewhere an apostrophe is a quote.
-        b'\'' => {
+        _ => {
             let one = i.checked_sub(1).map_or(0, |i| bytes[i]);
             let two = i.checked_sub(2).map_or(0, |i| bytes[i]);
             matches!(one, b'o' | b'O' | b'd' | b'D')
                 && !two.is_ascii_alphanumeric()
                 && byte(bytes, i + 1).is_ascii_alphabetic()
         }
-        _ => false,
     }
 }
+
+/// Whether a byte can be a local part's.
+#[derive(Clone, Copy)]
+enum Local {
+    Yes,
+    No,
+    Dot,
+    Perhaps,
+}
+
+static LOCAL: [Local; 256] = {
+    let mut local = [Local::No; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        local[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => Local::Yes,
+            b'_' | b'-' | b'+' | b'%' | b'&' | b'*' => Local::Yes,
+            b'.' => Local::Dot,
+            // Letters with diacritics and those of the scripts before the punctuation of block 0x20.
+            0xC3..=0xDF => Local::Yes,
+            0x80..=0xBF | b'\'' => Local::Perhaps,
+            _ => Local::No,
+        };
+        byte += 1;
+    }
+    local
+};
 
 /// Whether what stands around the address lets it be one.
 fn is_address(bytes: &[u8], start: usize, end: usize) -> bool {
@@ -128,7 +163,7 @@ fn is_address(bytes: &[u8], start: usize, end: usize) -> bool {
 
 /// Whether it is an account of a machine: `git@github.com:owner/name`, `scp a b@host:/path`,
 /// `ssh b@host`.
-fn is_account(bytes: &[u8], start: usize, end: usize, local: &str) -> bool {
+fn is_account(bytes: &[u8], start: usize, at: usize, end: usize) -> bool {
     static SYSTEM: WordList = WordList::new(&[
         "azureuser",
         "centos",
@@ -147,7 +182,7 @@ fn is_account(bytes: &[u8], start: usize, end: usize, local: &str) -> bool {
         "vagrant",
         "www-data",
     ]);
-    if SYSTEM.has(local) {
+    if SYSTEM.has_bytes(&bytes[start..at]) {
         return true;
     }
     let is_path = || {
@@ -160,17 +195,32 @@ fn is_account(bytes: &[u8], start: usize, end: usize, local: &str) -> bool {
 
 /// Whether the line's words before `start` are a remote shell's command.
 fn behind_remote_command(bytes: &[u8], start: usize) -> bool {
-    let floor = start.saturating_sub(40);
-    let line = &bytes[floor..start];
-    let line = &line[line.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1)..];
-    memchr::memchr_iter(b' ', line).any(|space| {
-        let commands: [&[u8]; 5] = [b"ssh", b"scp", b"sftp", b"mosh", b"ssh-copy-id"];
-        matches!(byte_before(line, space), b'h' | b'p' | b'd')
-            && commands.into_iter().any(|command| {
-                let before = line[..space].strip_suffix(command);
-                before.is_some_and(|rest| !rest.last().is_some_and(u8::is_ascii_alphanumeric))
-            })
-    })
+    const REACH: usize = 40;
+    const COMMANDS: [&[u8]; 5] = [b"ssh", b"scp", b"sftp", b"mosh", b"ssh-copy-id"];
+    let mut padded = [0; 48];
+    let window = classes::before(bytes, start, &mut padded);
+    let line_ends = mask(window, |b| classes::either(b, b'\n', b'\n'));
+    // Where the line begins.
+    let floor = (u64::BITS - line_ends.leading_zeros()) as usize;
+    let floor = floor.max(window.len() - REACH.min(start));
+    let mut spaces = mask(window, |b| classes::either(b, b' ', b' ')) & !lowest(floor);
+    if spaces == 0 {
+        return false;
+    }
+    let lasts = mask(window, |b| classes::either(b, b'h', b'p') | classes::either(b, b'd', b'd'));
+    spaces &= (lasts & !lowest(floor)) << 1;
+    while spaces != 0 {
+        let line = &window[floor..spaces.trailing_zeros() as usize];
+        spaces &= spaces - 1;
+        let is_command = |command: &[u8]| {
+            let before = line.strip_suffix(command);
+            before.is_some_and(|rest| !rest.last().is_some_and(u8::is_ascii_alphanumeric))
+        };
+        if COMMANDS.into_iter().any(is_command) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether the address is the user and host of a URL: `https://ada:word@host.example/`.

@@ -1,58 +1,86 @@
 //! Addresses that belong to nobody: placeholders, samples, senders that nobody reads.
 
+use super::domains::Domain;
+use crate::detectors::personal::context::byte;
 use crate::detectors::words::WordList;
 
-/// Whether `local@domain` is nobody's address.
-pub(super) fn is_nobody(local: &str, domain: &str) -> bool {
-    let mut local_lower = [0; 64];
-    let mut domain_lower = [0; 64];
-    let (Some(local), Some(domain)) =
-        (lower(local, &mut local_lower), lower(domain, &mut domain_lower))
-    else {
-        return false;
-    };
-    if is_unread(local) {
-        return true;
-    }
-    if local.len() == 1 && domain.find('.').is_some_and(|len| len <= 1) {
-        return true;
-    }
-    let is_code = matches!(
-        local,
-        "return" | "this" | "super" | "break" | "continue" | "self" | "s" | "%s" | "%d"
-    );
-    if is_code {
-        return true;
-    }
-    match domain_class(domain) {
-        // Made for documents, yet generated people live there too: only what looks like one person.
-        Domain::Reserved => !looks_personal(local),
-        Domain::Placeholder => true,
-        Domain::Usual => GENERIC_DOMAINS.contains(&domain) && is_generic(local),
-    }
+/// The parts of an address in small letters.
+struct Parts<'a> {
+    local: &'a [u8],
+    /// Its domain, the last label of this, and the one before.
+    domain: &'a [u8],
+    top: &'a [u8],
+    second: &'a [u8],
 }
 
-fn lower<'a>(text: &str, buffer: &'a mut [u8; 64]) -> Option<&'a str> {
-    let buffer = buffer.get_mut(..text.len())?;
-    buffer.copy_from_slice(text.as_bytes());
-    buffer.make_ascii_lowercase();
-    std::str::from_utf8(buffer).ok()
+/// Whether the address whose local part starts at `start` is nobody's.
+pub(super) fn is_nobody(bytes: &[u8], start: usize, at: usize, domain: Domain) -> bool {
+    const LONGEST: usize = 64;
+    if at - start > LONGEST || domain.end - (at + 1) > LONGEST {
+        return false;
+    }
+    let parts = |address: &[u8], start: usize| {
+        let part = |from: usize, to: usize| &address[from - start..to - start];
+        is_nobodys(&Parts {
+            local: part(start, at),
+            domain: part(at + 1, domain.end),
+            top: part(domain.top, domain.end),
+            second: part(domain.second, domain.top - 1),
+        })
+    };
+    let written = &bytes[start..domain.end];
+    if !written.iter().fold(false, |any, byte| any | byte.is_ascii_uppercase()) {
+        return parts(written, start);
+    }
+    let mut lower = [0; 2 * LONGEST + 1];
+    let lower = &mut lower[..written.len()];
+    lower.copy_from_slice(written);
+    lower.make_ascii_lowercase();
+    parts(lower, start)
+}
+
+fn is_nobodys(parts: &Parts<'_>) -> bool {
+    let Parts { local, domain, .. } = *parts;
+    let is_code = || {
+        matches!(
+            local,
+            b"return"
+                | b"this"
+                | b"super"
+                | b"break"
+                | b"continue"
+                | b"self"
+                | b"s"
+                | b"%s"
+                | b"%d"
+        )
+    };
+    if is_unread(local) || local.len() == 1 && domain[1] == b'.' || is_code() {
+        return true;
+    }
+    match class(parts) {
+        // Made for documents, yet generated people live there too: only what looks like one person.
+        Class::Reserved => !looks_personal(local),
+        Class::Placeholder => true,
+        Class::Usual => GENERIC_DOMAINS.has_bytes(domain) && is_generic(local),
+    }
 }
 
 /// Senders whose mail nobody answers.
-fn is_unread(local: &str) -> bool {
-    let compact = local.bytes().filter(|b| b.is_ascii_alphanumeric());
+fn is_unread(local: &[u8]) -> bool {
+    let compact = || local.iter().filter(|b| b.is_ascii_alphanumeric());
     // Most begin with another letter.
-    if !matches!(compact.clone().next(), Some(b'n' | b'd' | b'm')) {
+    if !matches!(compact().next(), Some(b'n' | b'd' | b'm')) {
         return false;
     }
     ["noreply", "donotreply", "mailerdaemon", "nobody"].iter().any(|name| {
-        let mut letters = compact.clone();
-        name.bytes().all(|letter| letters.next() == Some(letter))
+        let mut letters = compact();
+        name.bytes().all(|letter| letters.next() == Some(&letter))
     })
 }
 
-enum Domain {
+/// What a domain says about whose the address is.
+enum Class {
     /// RFC 2606, RFC 6761, and networks' own names.
     Reserved,
     /// Names that only stand for one's own.
@@ -60,63 +88,72 @@ enum Domain {
     Usual,
 }
 
-fn domain_class(domain: &str) -> Domain {
-    let (rest, top) = domain.rsplit_once('.').unwrap_or(("", domain));
-    let second = rest.rsplit('.').next().unwrap_or("");
+fn class(parts: &Parts<'_>) -> Class {
+    let Parts { top, second, .. } = *parts;
     if matches!(
         top,
-        "example" | "test" | "invalid" | "localhost" | "local" | "lan" | "corp" | "intranet"
-    ) || second == "example"
-        || matches!((second, top), ("test", "com"))
+        b"example"
+            | b"test"
+            | b"invalid"
+            | b"localhost"
+            | b"local"
+            | b"lan"
+            | b"corp"
+            | b"intranet"
+    ) || matches!(second, b"example")
+        || matches!((second, top), (b"test", b"com"))
     {
-        return Domain::Reserved;
+        return Class::Reserved;
     }
-    let own = second.starts_with("your") || second.starts_with("my-") || second.ends_with("domain");
-    let named = matches!(
-        second,
-        "domain"
-            | "mydomain"
-            | "yourdomain"
-            | "mycompany"
-            | "foo"
-            | "bar"
-            | "baz"
-            | "foobar"
-            | "xxx"
-            | "xyz"
-            | "abc"
-            | "somewhere"
-            | "whatever"
-            | "placeholder"
-            | "anydomain"
-            | "acme-corp"
-    );
-    if own || named && matches!(top, "com" | "org" | "net" | "tld" | "io" | "local") {
-        return Domain::Placeholder;
-    }
-    Domain::Usual
+    let own =
+        second.starts_with(b"your") || second.starts_with(b"my-") || second.ends_with(b"domain");
+    let named = || {
+        matches!(top, b"com" | b"org" | b"net" | b"tld" | b"io" | b"local")
+            && STAND_INS.has_bytes(second)
+    };
+    if own || named() { Class::Placeholder } else { Class::Usual }
 }
 
+/// Names of domains that stand for any.
+static STAND_INS: WordList = WordList::new(&[
+    "abc",
+    "acme-corp",
+    "anydomain",
+    "bar",
+    "baz",
+    "domain",
+    "foo",
+    "foobar",
+    "mycompany",
+    "mydomain",
+    "placeholder",
+    "somewhere",
+    "whatever",
+    "xxx",
+    "xyz",
+    "yourdomain",
+]);
+
 /// Real domains that stand for any in examples, where the local part does so too.
-const GENERIC_DOMAINS: &[&str] = &[
-    "company.com",
-    "provider.com",
-    "organization.com",
-    "service.com",
-    "email.com",
-    "mail.com",
-    "gmail.com",
-    "test.de",
+static GENERIC_DOMAINS: WordList = WordList::new(&[
     "acme.com",
-    "site.com",
-    "host.com",
-    "doe.com",
-    "test.org",
     "app.com",
+    "company.com",
     "corp.com",
-    "org.com",
     "demo.com",
-];
+    "doe.com",
+    "email.com",
+    "gmail.com",
+    "host.com",
+    "mail.com",
+    "org.com",
+    "organization.com",
+    "provider.com",
+    "service.com",
+    "site.com",
+    "test.de",
+    "test.org",
+]);
 
 /// Words that stand for any person or any office.
 static GENERIC: WordList = WordList::new(&[
@@ -274,45 +311,60 @@ static GENERIC: WordList = WordList::new(&[
 ]);
 
 /// Whether every part of `local` is such a word: `test.user1`, `john.doe`, `first_last`.
-fn is_generic(local: &str) -> bool {
-    let head = local.split('+').next().unwrap_or(local);
-    head.split(['.', '_', '-']).all(|part| {
-        let word = part.trim_end_matches(|c: char| c.is_ascii_digit());
-        word.len() < 2 || GENERIC.has(word) || matches!(word, "bar" | "baz" | "qux")
-    })
+fn is_generic(local: &[u8]) -> bool {
+    let mut start = 0;
+    for i in 0..=local.len() {
+        let byte = byte(local, i);
+        if !matches!(byte, b'.' | b'_' | b'-' | b'+') && i < local.len() {
+            continue;
+        }
+        let mut word = &local[start..i];
+        while let [rest @ .., b'0'..=b'9'] = word {
+            word = rest;
+        }
+        if word.len() >= 2 && !GENERIC.has_bytes(word) && !matches!(word, b"bar" | b"baz" | b"qux")
+        {
+            return false;
+        }
+        // What follows is for whoever reads the mail.
+        if byte == b'+' {
+            break;
+        }
+        start = i + 1;
+    }
+    true
 }
 
 /// Whether `local` looks like one person's: `jensen37`, `stephanie.moore`, `qjackson`.
-fn looks_personal(local: &str) -> bool {
+fn looks_personal(local: &[u8]) -> bool {
     if is_generic(local) {
         return false;
     }
-    let letters = local.bytes().filter(|b| !b.is_ascii_digit()).count();
+    let letters = local.iter().filter(|b| !b.is_ascii_digit()).count();
     let digits = local.len() - letters;
-    if digits > 0 && letters >= 4 && local.ends_with(|c: char| c.is_ascii_digit()) {
+    if digits > 0 && letters >= 4 && local.last().is_some_and(u8::is_ascii_digit) {
         return digits <= 4;
     }
-    let mut parts = local.split(['.', '_', '-']);
+    let mut parts = local.split(|byte| matches!(byte, b'.' | b'_' | b'-'));
     if let (Some(first), Some(second), None) = (parts.next(), parts.next(), parts.next()) {
-        let named = |part: &str| {
+        let named = |part: &[u8]| {
             part.len() >= 2
-                && part.bytes().all(|b| b.is_ascii_alphabetic() || b >= 0x80)
-                && !GENERIC.has(part)
+                && part.iter().all(|b| b.is_ascii_alphabetic() || *b >= 0x80)
+                && !GENERIC.has_bytes(part)
         };
         return named(second) && (first.len() == 1 || named(first));
     }
     // An initial and a surname: two consonants that no word begins with.
-    let bytes = local.as_bytes();
     let consonant = |b: u8| b.is_ascii_lowercase() && !b"aeiouy".contains(&b);
-    let [first, second, third, ..] = bytes else { return false };
+    let [first, second, third, ..] = local else { return false };
     let onset = [*first, *second];
-    bytes.len() >= 5
+    local.len() >= 5
         && consonant(*first)
         && consonant(*second)
         && !ONSETS.contains(&&onset)
-        && (!consonant(*third) || bytes.len() >= 6)
-        && bytes.iter().all(u8::is_ascii_lowercase)
-        && bytes.iter().any(|b| b"aeiouy".contains(b))
+        && (!consonant(*third) || local.len() >= 6)
+        && local.iter().all(u8::is_ascii_lowercase)
+        && local.iter().any(|b| b"aeiouy".contains(b))
 }
 
 /// The pairs of consonants that words and product names begin with.

@@ -1,5 +1,6 @@
 //! What beside a number says that it is somebody's: an e-mail address, a name, a label of one letter.
 
+use crate::detectors::personal::classes::{self, mask};
 use crate::detectors::personal::context;
 
 /// How far an e-mail address may be on either side.
@@ -58,14 +59,19 @@ fn is_behind_name(bytes: &[u8], start: usize) -> bool {
 
 /// Whether an e-mail address stands on the same line, near.
 fn is_beside_mail(bytes: &[u8], start: usize, end: usize) -> bool {
-    let before = &bytes[start.saturating_sub(NEAR)..start];
-    let after = &bytes[end..bytes.len().min(end + NEAR)];
+    let (mut padded_before, mut padded_after) = ([0; NEAR], [0; NEAR]);
+    let before = classes::before(bytes, start, &mut padded_before);
+    let after = classes::ahead(bytes, end, &mut padded_after);
+    let ats = |window: &[u8; NEAR]| mask(window, |b| classes::either(b, b'@', b'@'));
+    if ats(before) | ats(after) == 0 {
+        return false;
+    }
+    let line_before = memchr::memrchr(b'\n', before).map_or(&before[..], |at| &before[at + 1..]);
+    let line_after = memchr::memchr(b'\n', after).map_or(&after[..], |at| &after[..at]);
     let is_address = |line: &[u8], at: usize| {
         let word = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
         word(at.checked_sub(1).and_then(|i| line.get(i))) && word(line.get(at + 1))
     };
-    let line_before = memchr::memrchr(b'\n', before).map_or(before, |at| &before[at + 1..]);
-    let line_after = memchr::memchr(b'\n', after).map_or(after, |at| &after[..at]);
     let has = |line: &[u8]| memchr::memchr_iter(b'@', line).any(|at| is_address(line, at));
     has(line_before) || has(line_after)
 }

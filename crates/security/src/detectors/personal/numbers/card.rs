@@ -22,10 +22,10 @@ pub(super) fn find(
     let (groups, notation) = notation(run, first)?;
     let digits = Digits::of(run, first, first + groups)?;
     let digits = digits.as_bytes();
+    let brand = brand(digits)?;
     if is_sample(digits) {
         return None;
     }
-    let brand = brand(digits)?;
     let checked = luhn(digits);
     // A long number that happens to have an issuer's prefix and the right check digit is rare, but
     // one in ten of the numbers with that prefix: the looser the form, the more the words must say.

@@ -1,6 +1,8 @@
 //! National identity numbers of digits and letters.
 
+use super::First;
 use super::checksums::{remainder, value};
+use crate::detectors::personal::classes::{self, lowest, mask};
 use crate::detectors::personal::context::{self, ES, FI, IDENTITY, IE, IN, IT, MX, OTHER, SG, UK};
 
 /// How far before a number a word may stand that says what it is.
@@ -8,40 +10,45 @@ const REACH: usize = 48;
 /// The longest number.
 const LONGEST: usize = 18;
 
-/// The place of the number that has the digit at `at` as its first.
-pub(super) fn find(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
-    let digits = bytes[at..].iter().take(19).take_while(|b| b.is_ascii_digit()).count();
-    let lettered = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphabetic);
-    let behind = at > 0 && lettered(at - 1);
-    let spaced = at > 1 && bytes[at - 1] == b' ' && lettered(at - 2);
-    let joined = matches!(context::byte(bytes, at + digits), b'-' | b'+');
-    if !(behind || spaced || joined || lettered(at + digits)) {
-        return None;
-    }
+/// The place of the number that has these digits as its first.
+#[inline]
+pub(super) fn find(first: First<'_>) -> Option<(usize, usize)> {
+    let (bytes, before, next) = (first.bytes, first.before(), first.next());
+    let behind = before.is_ascii_alphabetic();
+    let spaced = before == b' ' && first.at > 1 && bytes[first.at - 2].is_ascii_alphabetic();
     if (behind || spaced)
-        && let Some(place) = british(bytes, at)
+        && let Some(place) = british(bytes, first.at)
     {
         return Some(place);
     }
     // What begins with its digits has letters behind them.
-    if !behind && !joined && !lettered(at + digits) {
+    if !behind && !matches!(next, b'-' | b'+') && !next.is_ascii_alphabetic() {
         return None;
     }
+    in_a_word(bytes, first.at)
+}
+
+/// The place of the number that is the word of letters, digits and dashes around `at`.
+fn in_a_word(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+    const AHEAD: usize = 20;
+    let mut padded = [0; 32];
+    let window = classes::ahead(bytes, at, &mut padded);
+    let letters = mask(window, classes::letters) & lowest(AHEAD);
+    let plain = mask(window, classes::digits) & lowest(AHEAD) | letters;
     // Of a hash, all that follows is letters and digits.
-    let is_long = bytes[at..]
-        .first_chunk::<{ LONGEST + 1 }>()
-        .is_some_and(|word| word.iter().fold(true, |all, byte| all & byte.is_ascii_alphanumeric()));
-    if is_long {
+    if plain & lowest(LONGEST + 1) == lowest(LONGEST + 1) {
         return None;
     }
+    let dashes = mask(window, |b| classes::either(b, b'-', b'+')) & plain >> 1;
+    let length = (plain | dashes).trailing_ones() as usize;
     let word_start = word_start(bytes, at);
-    let end = word_end(bytes, at);
+    let end = at + length;
     // Apart from the British one, a number is one word without spaces.
     let word = &bytes[word_start..end];
-    if !(8..=LONGEST).contains(&word.len()) || !context::starts_word(bytes, word_start) {
-        return None;
-    }
-    if !word.iter().any(u8::is_ascii_alphabetic) {
+    if !(8..=LONGEST).contains(&word.len())
+        || word_start == at && letters & lowest(length) == 0
+        || !context::starts_word(bytes, word_start)
+    {
         return None;
     }
     let before = context::byte_before(bytes, word_start);
@@ -49,7 +56,7 @@ pub(super) fn find(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     if matches!(before, b'-' | b'/' | b'.' | b'@') || matches!(after, b'/' | b'@' | b'_') {
         return None;
     }
-    let plain = word.iter().all(|byte| byte.is_ascii_alphanumeric());
+    let plain = plain.trailing_ones() as usize >= length;
     let scheme = if plain { plain_scheme(word) } else { dashed_scheme(word) };
     let found = match scheme {
         Some((_, true)) => true,
@@ -76,21 +83,6 @@ fn word_start(bytes: &[u8], at: usize) -> usize {
     let floor = at.saturating_sub(7);
     let letters = bytes[floor..at].iter().rev().take_while(|b| b.is_ascii_alphabetic()).count();
     at - letters
-}
-
-/// The end of the letters, digits and inner dashes from `at` on, within a bound.
-fn word_end(bytes: &[u8], at: usize) -> usize {
-    let limit = bytes.len().min(at + 20);
-    let rest = &bytes[at..limit];
-    let len = rest
-        .iter()
-        .enumerate()
-        .take_while(|(i, b)| {
-            let next = rest.get(i + 1).is_some_and(u8::is_ascii_alphanumeric);
-            b.is_ascii_alphanumeric() || matches!(b, b'-' | b'+') && next
-        })
-        .count();
-    at + len
 }
 
 /// United Kingdom: `AB 12 34 56 C`.

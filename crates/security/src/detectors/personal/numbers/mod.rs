@@ -14,13 +14,14 @@ mod lettered;
 mod national;
 mod phone;
 mod run;
+mod shapes;
 mod ssn;
 #[cfg(test)]
 mod tests;
 
 use super::addresses::Quad;
-use super::context::{self, CARD, Context, NUMBER, PHONE, REACH as REACHED};
-use super::context::{has_letters, has_letters_before};
+use super::classes::{self, lowest, mask};
+use super::context::{self, CARD, Context, NUMBER, PHONE, REACH as REACHED, has_letters_before};
 use crate::detectors::Budget;
 use crate::finding::Finding;
 use crate::kind::{Kind, Kinds};
@@ -45,39 +46,60 @@ pub(crate) fn confirm(
     if !bytes.get(at).is_some_and(u8::is_ascii_digit) {
         return at + 1;
     }
+    let first = First { bytes, at, end: run::digits_end(bytes, at) };
     // A letter, a blank or a dash may stand within an account's or a person's number.
-    let before = context::byte_before(bytes, at);
+    let before = first.before();
     let is_within = before.is_ascii_alphabetic() || matches!(before, b' ' | b'-');
-    if !is_within && let Some(end) = dotted_quad(bytes, at, out) {
+    let is_dotted = first.next() == b'.' && first.end - at <= 3;
+    if is_dotted
+        && !is_within
+        && let Some(end) = dotted_quad(first, out)
+    {
         budget.spend(24);
         return end;
     }
-    if let Some(end) = lone_figure(bytes, at) {
+    if let Some(end) = lone_figure(first) {
         budget.spend(10);
         return end;
     }
-    if kinds.contains(Kind::Iban)
+    if is_within
+        && kinds.contains(Kind::Iban)
         && let Some((start, end)) = iban::find(bytes, at, budget)
     {
         out.push(Finding { start, end, kind: Kind::Iban, rule: "iban" });
         return end.max(at + 1);
     }
     if kinds.contains(Kind::NationalId)
-        && let Some((start, end)) = lettered::find(bytes, at)
+        && let Some((start, end)) = lettered::find(first)
     {
         out.push(Finding { start, end, kind: Kind::NationalId, rule: "national_id" });
         return end.max(at + 1);
     }
-    if is_within && let Some(end) = dotted_quad(bytes, at, out) {
+    if is_dotted
+        && is_within
+        && let Some(end) = dotted_quad(first, out)
+    {
         budget.spend(24);
         return end;
     }
     // Nearly all digits end here, before all of a stretch is read.
-    if let Some(end) = run::lone_end(bytes, at, FEWEST) {
+    if first.end - at < FEWEST && !run::goes_on(bytes, first.end, before == b'(') {
         budget.spend(12);
-        return end;
+        return first.end;
     }
-    let run = Run::read(bytes, at);
+    stretch(bytes, at, kinds, budget, out)
+}
+
+/// Looks at all of the stretch whose first digit is at `at`.
+fn stretch(
+    bytes: &[u8],
+    at: usize,
+    kinds: Kinds,
+    budget: &Budget,
+    out: &mut Vec<Finding>,
+) -> usize {
+    let mut groups = run::NO_GROUPS;
+    let run = Run::read(bytes, at, &mut groups);
     let found = out.len();
     let looks = if run.digits() >= FEWEST { search(&run, kinds, out) } else { 0 };
     if out.len() == found {
@@ -86,49 +108,69 @@ pub(crate) fn confirm(
     run.end()
 }
 
-/// The end of the figure that begins at `at`, if it is nobody's number: alone in its cell of a table or
-/// a list, with no word near. Files of figures have hardly anything else.
-fn lone_figure(bytes: &[u8], at: usize) -> Option<usize> {
+/// The first digits of a stretch.
+#[derive(Clone, Copy)]
+struct First<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    end: usize,
+}
+
+impl First<'_> {
+    fn before(&self) -> u8 {
+        context::byte_before(self.bytes, self.at)
+    }
+
+    /// The byte behind the digits.
+    fn next(&self) -> u8 {
+        context::byte(self.bytes, self.end)
+    }
+}
+
+/// The end of the figure that begins with these digits, if it is nobody's number: alone in its cell of
+/// a table or a list, with no word near. Files of figures have hardly anything else.
+fn lone_figure(first: First<'_>) -> Option<usize> {
     /// The fewest digits of a card.
     const CARD: usize = 12;
-    let before = context::byte_before(bytes, at);
-    if !matches!(before, b',' | b'\n' | b'\t' | b';' | b'[' | b'|' | b' ' | b'-' | 0) {
+    let First { bytes, at, mut end } = first;
+    let starts =
+        matches!(first.before(), b',' | b'\n' | b'\t' | b';' | b'[' | b'|' | b' ' | b'-' | 0);
+    let whole = end - at;
+    if !starts || whole >= CARD {
         return None;
     }
-    let digits = |from: usize| run::digits_end(bytes, from, 2 * CARD) - from;
-    let whole = digits(at);
-    let mut end = at + whole;
-    // `00…` may be dialled before a country's code.
-    let mut is_figure = whole < CARD;
-    if context::byte(bytes, end) == b'.' {
-        let fraction = digits(end + 1);
-        let is_dialled = whole > 1 && bytes[at] == b'0';
-        is_figure &= fraction > 0 && fraction < 2 * CARD && !is_dialled;
+    if first.next() == b'.' {
+        // `00…` may be dialled before a country's code.
+        let fraction = run::digits_end(bytes, end + 1) - (end + 1);
+        if fraction == 0 || fraction >= 2 * CARD || whole > 1 && bytes[at] == b'0' {
+            return None;
+        }
         end += 1 + fraction;
     }
     let ends = matches!(
         context::byte(bytes, end),
         b',' | b'\n' | b'\r' | b'\t' | b';' | b']' | b'}' | b'|' | 0
     );
-    (is_figure && ends && is_silent_around(bytes, at, end)).then_some(end)
+    (ends && is_silent_around(bytes, at, end)).then_some(end)
 }
 
-/// The end of what is written like an IP address from `at` on, if nothing says that it is a phone's or
-/// a person's number: no such number has a form that is known without words.
-fn dotted_quad(bytes: &[u8], at: usize, out: &[Finding]) -> Option<usize> {
-    let before = context::byte_before(bytes, at);
+/// The end of what is written like an IP address from these digits on, if nothing says that it is a
+/// phone's or a person's number: no such number has a form that is known without words.
+fn dotted_quad(first: First<'_>, out: &[Finding]) -> Option<usize> {
+    let First { bytes, at, .. } = first;
     // What may be dialled before a number, and what the number may begin with.
+    let before = first.before();
     let is_prefix =
         matches!(before, b'+' | b'(') || before == b' ' && at > 1 && bytes[at - 2] == b'+';
     if bytes[at] == b'0' || is_prefix {
         return None;
     }
-    let end = Quad::end(bytes, at)?;
-    if run::goes_on(bytes, end) || !is_without_words_around(bytes, at, end, out) {
+    let (end, is_wide) = Quad::end(bytes, at)?;
+    if run::goes_on(bytes, end, false) || !is_without_words_around(bytes, at, end, out) {
         return None;
     }
-    // These lengths are also those of numbers that need no word but an e-mail address on their line.
-    let is_wide = bytes[at..end].rsplit(|b| *b == b'.').skip(1).take(2).all(|part| part.len() == 3);
+    // Three digits in the middle have also numbers that need no word but an e-mail address on their
+    // line.
     (!is_wide || !beside::is_contact(bytes, at, end)).then_some(end)
 }
 
@@ -141,16 +183,25 @@ fn search(run: &Run<'_>, kinds: Kinds, out: &mut Vec<Finding>) -> usize {
     {
         last -= 1;
     }
+    let begins = run.begins();
     let mut is_silent = None;
     let (mut first, mut looks) = (0, 0);
     while first < last {
-        if let Some(groups) = date(run, first) {
+        if begins.dates >> first & 1 != 0
+            && let Some(groups) = date(run, first)
+        {
             first += groups;
             continue;
         }
         // Most groups have no form of their own, and no word that says what they are.
-        if !has_form(run, first) && *is_silent.get_or_insert_with(|| is_without_words(run, out)) {
-            first += 1;
+        if begins.numbers >> first & 1 == 0
+            && *is_silent.get_or_insert_with(|| is_without_words(run, out))
+        {
+            let further = (begins.numbers | begins.dates) >> first >> 1;
+            if further == 0 {
+                break;
+            }
+            first += 1 + further.trailing_zeros() as usize;
             continue;
         }
         looks += 1;
@@ -165,22 +216,6 @@ fn search(run: &Run<'_>, kinds: Kinds, out: &mut Vec<Finding>) -> usize {
         };
     }
     looks
-}
-
-/// Whether a number may begin with group `first` that needs no word to say what it is.
-fn has_form(run: &Run<'_>, first: usize) -> bool {
-    let group = run.groups()[first];
-    let is = |lengths: &[usize]| run.shape(first, lengths);
-    let is_card =
-        (12..=19).contains(&group.len()) || is(&[4, 4, 4, 4]) || is(&[4, 6]) || is(&[4, 3]);
-    let is_phone = first == 0 && run.plus
-        || group.bracketed
-        || is(&[3, 3, 4])
-        || is(&[1, 3, 3, 4])
-        || is(&[3, 3, 3, 4])
-        || is(&[1, 3, 3, 2, 2])
-        || run.bytes[group.start] == b'0' && run.groups().len() > first + 1;
-    is_card || is_phone || is(&[3, 2, 4]) || national::has_form(run, first)
 }
 
 /// Whether nothing around `run` says that it is somebody's number.
@@ -208,13 +243,10 @@ fn is_without_words_around(bytes: &[u8], start: usize, end: usize, out: &[Findin
 /// Whether there are neither letters nor what marks an extension around the number from `start` to
 /// `end`.
 fn is_silent_around(bytes: &[u8], start: usize, end: usize) -> bool {
-    let is_marked = match bytes[end..].first_chunk::<{ phone::BEHIND }>() {
-        // All of it together.
-        Some(behind) => behind
-            .iter()
-            .fold(false, |any, b| any | b.is_ascii_alphabetic() | (*b >= 0x80) | (*b == b'#')),
-        None => has_letters(&bytes[end..]) || bytes[end..].contains(&b'#'),
-    };
+    let mut padded = [0; 16];
+    let behind = classes::ahead(bytes, end, &mut padded);
+    let marks = mask(behind, |b| classes::word_bytes(b) | classes::either(b, b'#', b'#'));
+    let is_marked = marks & lowest(phone::BEHIND) != 0;
     !is_marked && !has_letters_before(bytes, start, REACH)
 }
 

@@ -5,7 +5,7 @@
 //! the number.
 
 use super::checksums::{luhn, mod_11_10, remainder, value, verhoeff, weighted};
-use super::run::{Digits, Run, Separator};
+use super::run::{Digits, Run, Separator, Shape};
 use crate::detectors::personal::context::{
     self, AE, AR, AT, AU, BALTIC, BE, BG, BR, CA, CH, CN, CZ, Context, DE, DK, FR, GR, HR, ID,
     IDENTITY, IL, IN, JP, KR, MY, NL, NO, OTHER, PK, PL, PT, RO, RU, SE, TH, TR, Topics, UA, ZA,
@@ -102,41 +102,52 @@ fn free_after(run: &Run<'_>, last: usize) -> bool {
     ends && matches!(run.after(last), Separator::None | Separator::Space)
 }
 
-/// A form: the lengths of its groups, what stands between them, and its check digits.
-type Form = (&'static [usize], &'static [Separator], fn(&[u8]) -> bool);
+/// A form of numbers.
+pub(super) struct Form {
+    /// How long its groups are.
+    pub(super) lengths: &'static [usize],
+    shape: Shape,
+    /// What stands between them.
+    separators: &'static [Separator],
+    /// Whether the check digits are right.
+    check: fn(&[u8]) -> bool,
+}
+
+impl Form {
+    const fn of(
+        lengths: &'static [usize],
+        separators: &'static [Separator],
+        check: fn(&[u8]) -> bool,
+    ) -> Self {
+        Self { lengths, shape: Shape::of(lengths), separators, check }
+    }
+}
 
 /// What nothing else has.
-const FORMS: [Form; 19] = {
+pub(super) static FORMS: [Form; 19] = {
     use Separator::{Dash, Dot, Slash, Space};
     [
-        (&[18], &[], chinese),
-        (&[3, 3, 3, 2], &[Dot, Dot, Dash], brazilian),
-        (&[3, 4, 4, 2], &[Dot, Dot, Dot], swiss),
-        (&[2, 2, 2, 3, 2], &[Dot, Dot, Dash, Dot], belgian),
-        (&[6, 7], &[Dash], korean),
-        (&[1, 2, 2, 2, 3, 3, 2], &[Space; 6], french),
-        (&[2, 8, 1], &[Dash, Dash], argentine),
-        (&[3, 4, 7, 1], &[Dash, Dash, Dash], |d| d.starts_with(b"784") && luhn(d)),
-        (&[2, 3, 3, 3], &[Space, Space, Space], |d| d[0] != b'0' && mod_11_10(d)),
-        (&[4, 6], &[Space], austrian),
-        (&[6, 4], &[Dash], |d| luhn(d) && month_day(&d[2..6], 60)),
-        (&[3, 3, 3, 2], &[Dash, Dash, Space], russian_insurance),
-        (&[1, 4, 5, 2, 1], &[Dash; 4], thai),
-        (&[6, 5], &[Space], |d| norwegian(d) && day_month(&d[..4])),
-        (&[8, 4], &[Dash], |d| luhn(&d[2..]) && month_day(&d[4..8], 60)),
-        (&[6, 4], &[Slash], czech),
-        (&[2, 3, 3, 1], &[Dot, Dot, Dash], chilean),
-        (&[1, 3, 3, 1], &[Dot, Dot, Dash], chilean),
-        (&[4, 4, 4], &[Space, Space], |d| d[0] >= b'2' && verhoeff(d)),
+        Form::of(&[18], &[], chinese),
+        Form::of(&[3, 3, 3, 2], &[Dot, Dot, Dash], brazilian),
+        Form::of(&[3, 4, 4, 2], &[Dot, Dot, Dot], swiss),
+        Form::of(&[2, 2, 2, 3, 2], &[Dot, Dot, Dash, Dot], belgian),
+        Form::of(&[6, 7], &[Dash], korean),
+        Form::of(&[1, 2, 2, 2, 3, 3, 2], &[Space; 6], french),
+        Form::of(&[2, 8, 1], &[Dash, Dash], argentine),
+        Form::of(&[3, 4, 7, 1], &[Dash, Dash, Dash], |d| d.starts_with(b"784") && luhn(d)),
+        Form::of(&[2, 3, 3, 3], &[Space, Space, Space], |d| d[0] != b'0' && mod_11_10(d)),
+        Form::of(&[4, 6], &[Space], austrian),
+        Form::of(&[6, 4], &[Dash], |d| luhn(d) && month_day(&d[2..6], 60)),
+        Form::of(&[3, 3, 3, 2], &[Dash, Dash, Space], russian_insurance),
+        Form::of(&[1, 4, 5, 2, 1], &[Dash; 4], thai),
+        Form::of(&[6, 5], &[Space], |d| norwegian(d) && day_month(&d[..4])),
+        Form::of(&[8, 4], &[Dash], |d| luhn(&d[2..]) && month_day(&d[4..8], 60)),
+        Form::of(&[6, 4], &[Slash], czech),
+        Form::of(&[2, 3, 3, 1], &[Dot, Dot, Dash], chilean),
+        Form::of(&[1, 3, 3, 1], &[Dot, Dot, Dash], chilean),
+        Form::of(&[4, 4, 4], &[Space, Space], |d| d[0] >= b'2' && verhoeff(d)),
     ]
 };
-
-/// Whether the groups from `first` on have the lengths of such a form.
-pub(super) fn has_form(run: &Run<'_>, first: usize) -> bool {
-    let length = run.groups()[first].len();
-    matches!(length, 1..=4 | 6 | 8 | 18)
-        && FORMS.iter().any(|(lengths, ..)| lengths[0] == length && run.shape(first, lengths))
-}
 
 /// The number of groups of a number in a form that nothing else has.
 fn alone(run: &Run<'_>, first: usize) -> Option<usize> {
@@ -144,15 +155,14 @@ fn alone(run: &Run<'_>, first: usize) -> Option<usize> {
     if !matches!(length, 1..=4 | 6 | 8 | 18) {
         return None;
     }
-    let (lengths, _, _) = FORMS.iter().find(|(lengths, separators, check)| {
-        lengths[0] == length
-            && run.shape(first, lengths)
-            && run.joined(first, separators)
-            && free_after(run, first + lengths.len() - 1)
-            && Digits::of(run, first, first + lengths.len())
-                .is_some_and(|digits| check(digits.as_bytes()))
+    let form = FORMS.iter().find(|form| {
+        let end = first + form.lengths.len();
+        run.has(first, form.shape)
+            && run.joined(first, form.separators)
+            && free_after(run, end - 1)
+            && Digits::of(run, first, end).is_some_and(|digits| (form.check)(digits.as_bytes()))
     })?;
-    Some(lengths.len())
+    Some(form.lengths.len())
 }
 
 /// The number of groups of a number that a word names and whose check digits are right.
