@@ -107,6 +107,14 @@ enum What {
     Stream,
     /// What filtering a whole request costs, and what a further turn of a conversation does.
     Request,
+    /// Filters the turns of a conversation and measures nothing, for programs that count instructions.
+    Turns {
+        /// The level: standard, high, maximum.
+        level: String,
+        /// How many values are in the conversation.
+        #[arg(long, default_value_t = 0)]
+        values: usize,
+    },
     /// Scans one text a number of times and measures nothing, for programs that count instructions.
     Passes {
         /// The text: code, prose, json, the name of one of the worst, or `prompt` for the large request
@@ -134,6 +142,18 @@ fn main() -> anyhow::Result<()> {
         What::Worst { bytes, text, reader } => bench.worst(*bytes, text, reader.as_deref())?,
         What::Stream => bench.stream()?,
         What::Request => bench.request()?,
+        What::Turns { level, values } => {
+            let level = SecurityLevel::parse(level).context("no such level")?;
+            let subject = Subject { account: "bench", level, zero_retention: false };
+            let requests = turns(*values)?;
+            for _ in 0..arguments.rounds {
+                let filter = Filter::new(&FilterSettings::default(), [7; 32])?;
+                for (source, _) in &requests {
+                    black_box(filter.request(black_box(source), &subject).is_ok());
+                }
+            }
+            return Ok(());
+        }
         What::Passes { text, level, passes, bytes, request } => {
             return bench.passes(text, level, *passes, *bytes, *request);
         }
@@ -380,22 +400,7 @@ impl Bench {
 
     /// A turn of an agent loop: a request of which all is known but the last message.
     fn turn(&self, subject: &Subject<'_>, values: usize) -> anyhow::Result<Value> {
-        let [code, ..] = ordinary(LOOP_BYTES);
-        let mut messages: Vec<String> =
-            pieces(&code.text, MESSAGE_BYTES).into_iter().map(str::to_owned).collect();
-        for i in 0..values {
-            let at = i * messages.len() / values;
-            messages[at].push_str(&format!("\nmaintainer: person{i}@busy-mill.org\n"));
-        }
-        let mut requests = Vec::new();
-        let further = ordinary(MESSAGE_BYTES * LOOP_TURNS);
-        let further = pieces(&further[0].text, MESSAGE_BYTES);
-        for (i, new) in further.into_iter().take(LOOP_TURNS).enumerate() {
-            let mut messages: Vec<&str> = messages.iter().map(String::as_str).collect();
-            let new = format!("turn {i}: {new}");
-            messages.push(&new);
-            requests.push((request(&messages)?, new));
-        }
+        let requests = turns(values)?;
         let kinds = Rules::of(subject.level).redact;
         let (mut turn, mut cold, mut scan) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
         let mut first = f64::INFINITY;
@@ -425,9 +430,9 @@ impl Bench {
                 first = first.min(begin.elapsed().as_secs_f64());
             }
         }
-        let body: String = messages.concat();
+        let [code, ..] = ordinary(LOOP_BYTES);
         let key = [7; 32];
-        let hash = self.lowest(|| _ = black_box(blake3::keyed_hash(&key, body.as_bytes())))?;
+        let hash = self.lowest(|| _ = black_box(blake3::keyed_hash(&key, code.text.as_bytes())))?;
         Ok(json!({
             "level": subject.level.as_str(),
             "values": values,
@@ -491,6 +496,28 @@ impl Bench {
     fn once(&self, work: impl Fn()) -> anyhow::Result<f64> {
         repeated(self.seconds / 8.0, &work)
     }
+}
+
+/// The turns of an agent loop, each a request of which all is known but the last message, and that
+/// message. So many values are in the rest.
+fn turns(values: usize) -> anyhow::Result<Vec<(Source, String)>> {
+    let [code, ..] = ordinary(LOOP_BYTES);
+    let mut messages: Vec<String> =
+        pieces(&code.text, MESSAGE_BYTES).into_iter().map(str::to_owned).collect();
+    for i in 0..values {
+        let at = i * messages.len() / values;
+        messages[at].push_str(&format!("\nmaintainer: person{i}@busy-mill.org\n"));
+    }
+    let mut requests = Vec::new();
+    let further = ordinary(MESSAGE_BYTES * LOOP_TURNS);
+    let further = pieces(&further[0].text, MESSAGE_BYTES);
+    for (i, new) in further.into_iter().take(LOOP_TURNS).enumerate() {
+        let mut messages: Vec<&str> = messages.iter().map(String::as_str).collect();
+        let new = format!("turn {i}: {new}");
+        messages.push(&new);
+        requests.push((request(&messages)?, new));
+    }
+    Ok(requests)
 }
 
 /// A step of a stream that says `text`.

@@ -21,6 +21,8 @@ pub const LENGTH: usize = 1 + 4 + HASH_DIGITS + 1;
 const HASH_DIGITS: usize = 12;
 /// Base 32 without `Q`, and without `I`, `L`, `O`, which are mistaken for other characters.
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPRSTUVWXYZ";
+/// What is hashed of most values, with what they are, is no longer than two blocks of the hash.
+const SHORT: usize = 128;
 
 /// What one account's placeholders are made with.
 #[derive(Clone)]
@@ -38,23 +40,39 @@ impl PlaceholderKey {
     /// The placeholder of `value`. `attempt` is 0, or higher where the text holds those of the lower
     /// attempts already.
     pub fn mint(&self, kind: Kind, value: &str, attempt: u32) -> String {
+        self.letters(kind, value, attempt).into_iter().map(char::from).collect()
+    }
+
+    /// The letters and digits of that placeholder.
+    pub(crate) fn letters(&self, kind: Kind, value: &str, attempt: u32) -> [u8; LENGTH] {
         let hash = self.hash(kind, value, attempt);
-        let mut placeholder = String::with_capacity(LENGTH);
-        placeholder.push('Q');
-        placeholder.push_str(kind.code());
-        for byte in &hash[..HASH_DIGITS] {
-            placeholder.push(char::from(ALPHABET[usize::from(byte & 31)]));
+        let mut letters = [b'Q'; LENGTH];
+        letters[1..5].copy_from_slice(kind.code().as_bytes());
+        for (letter, byte) in letters[5..].iter_mut().zip(&hash[..HASH_DIGITS]) {
+            *letter = ALPHABET[usize::from(byte & 31)];
         }
-        placeholder.push(char::from(check_digit(placeholder.as_bytes())));
-        placeholder
+        letters[LENGTH - 1] = check_digit(&letters[..LENGTH - 1]);
+        letters
     }
 
     /// What placeholders and surrogates are made from.
     pub(crate) fn hash(&self, kind: Kind, value: &str, attempt: u32) -> [u8; 32] {
-        let mut hasher = blake3::Hasher::new_keyed(&self.0);
         // Not the kind's number: one more kind in the list must not change what is in use.
-        hasher.update(kind.code().as_bytes());
-        hasher.update(&attempt.to_le_bytes());
+        let (code, attempt) = (kind.code().as_bytes(), attempt.to_le_bytes());
+        // Setting a hasher up takes as long as hashing a short value.
+        let mut buffer = [0; SHORT];
+        let length = code.len() + attempt.len() + value.len();
+        if let Some(input) = buffer.get_mut(..length) {
+            let (head, rest) = input.split_at_mut(code.len());
+            head.copy_from_slice(code);
+            let (middle, tail) = rest.split_at_mut(attempt.len());
+            middle.copy_from_slice(&attempt);
+            tail.copy_from_slice(value.as_bytes());
+            return *blake3::keyed_hash(&self.0, input).as_bytes();
+        }
+        let mut hasher = blake3::Hasher::new_keyed(&self.0);
+        hasher.update(code);
+        hasher.update(&attempt);
         hasher.update(value.as_bytes());
         *hasher.finalize().as_bytes()
     }
@@ -77,7 +95,7 @@ pub fn recognise(text: &[u8]) -> Option<Kind> {
     }
     let kind =
         Kind::ALL.into_iter().find(|k| k.code().as_bytes().eq_ignore_ascii_case(&head[1..]))?;
-    let is_hash = hash.iter().all(|byte| digit(*byte).is_some());
+    let is_hash = hash.iter().all(|byte| is_digit(*byte));
     (is_hash && check[0].to_ascii_uppercase() == check_digit(body)).then_some(kind)
 }
 
@@ -105,14 +123,33 @@ fn check_digit(body: &[u8]) -> u8 {
     ALPHABET[sum % 32]
 }
 
+/// What a letter or digit counts, in either case: its place in the alphabet, if it has one.
 fn value_of(byte: u8) -> usize {
-    digit(byte).unwrap_or_else(|| usize::from(byte.to_ascii_uppercase()) % 32)
+    usize::from(VALUES[usize::from(byte)] & !STRANGE)
 }
 
-fn digit(byte: u8) -> Option<usize> {
-    let upper = byte.to_ascii_uppercase();
-    ALPHABET.iter().position(|symbol| *symbol == upper)
+fn is_digit(byte: u8) -> bool {
+    VALUES[usize::from(byte)] & STRANGE == 0
 }
+
+/// Marks what is not in the alphabet.
+const STRANGE: u8 = 0x80;
+
+const VALUES: [u8; 256] = {
+    let mut values = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        values[byte] = ((byte as u8).to_ascii_uppercase() % 32) | STRANGE;
+        byte += 1;
+    }
+    let mut i = 0;
+    while i < ALPHABET.len() {
+        values[ALPHABET[i] as usize] = i as u8;
+        values[ALPHABET[i].to_ascii_lowercase() as usize] = i as u8;
+        i += 1;
+    }
+    values
+};
 
 #[cfg(test)]
 mod tests {

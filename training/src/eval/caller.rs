@@ -38,7 +38,7 @@ impl Caller {
         map: &Arc<RedactionMap>,
         level: SecurityLevel,
     ) -> Result<Self> {
-        let values: Vec<&str> = map.redactions().iter().map(|one| one.value.as_str()).collect();
+        let values: Vec<&str> = map.redactions().iter().map(|one| one.value).collect();
         let said = format!("Use https://shop.example/ with:\n{}", values.join("\n"));
         let messages = json!([{ "role": "user", "content": said }]);
         let messages =

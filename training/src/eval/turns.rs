@@ -102,7 +102,7 @@ fn converse(seed: u64, level: SecurityLevel, index: usize, counts: &mut Counts) 
         let whole = said(&serde_json::from_str(&format!("[{}]", sent.join(",")))?);
         let map = Arc::new(filtered.map);
         for redaction in map.redactions() {
-            let is_gone = !whole.contains(&redaction.value);
+            let is_gone = !whole.contains(redaction.value);
             counts.add("requests without a value that was found", index, is_gone, || {
                 format!("{}: {} is left", place(), redaction.value)
             });
@@ -128,7 +128,7 @@ fn converse(seed: u64, level: SecurityLevel, index: usize, counts: &mut Counts) 
         let model = answer(turn, &map);
         let came_back = restored(&map, &model);
         for redaction in map.redactions() {
-            let is_back = said(&came_back).contains(&redaction.value);
+            let is_back = said(&came_back).contains(redaction.value);
             let what = "redacted values that the caller gets back";
             counts.add(what, index, is_back, || format!("{}: {came_back}", place()));
         }
@@ -141,7 +141,7 @@ fn converse(seed: u64, level: SecurityLevel, index: usize, counts: &mut Counts) 
 
 /// What the model answers: it calls a tool or speaks, with every placeholder that it was shown.
 fn answer(turn: usize, map: &RedactionMap) -> Value {
-    let words: Vec<&str> = map.redactions().iter().map(|one| one.placeholder.as_str()).collect();
+    let words: Vec<&str> = map.redactions().iter().map(|one| one.placeholder).collect();
     if turn % 2 == 1 {
         let listed: Vec<_> = words.iter().map(|word| format!("- `{word}`")).collect();
         return json!({ "role": "assistant", "content": format!("I saw:\n{}", listed.join("\n")) });

@@ -50,7 +50,7 @@ impl Hosts<'_> {
         let mut written = 0;
         for (range, redaction) in self.map.find_in(host) {
             named.push_str(&host[written..range.start]);
-            named.push_str(&redaction.value);
+            named.push_str(redaction.value);
             written = range.end;
         }
         named.push_str(&host[written..]);

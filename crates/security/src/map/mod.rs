@@ -1,35 +1,38 @@
 //! What a request's placeholders stand for. Lives as long as the request, in memory only.
 
 pub(crate) mod index;
+mod numbers;
 mod taken;
 #[cfg(test)]
 mod tests;
 mod word;
 
-use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::iter;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use self::index::{Found, Index, Match};
+pub(crate) use self::numbers::{Hash, Numbers};
 pub use self::taken::TakenWords;
 pub(crate) use self::word::LONGEST as LONGEST_WORD;
 use self::word::Word;
 use crate::kind::Kind;
-use crate::placeholder::PlaceholderKey;
+use crate::placeholder::{self, PlaceholderKey};
 use crate::surrogate::Surrogates;
 
 /// How many surrogates are tried for a value.
 const SURROGATE_ATTEMPTS: u32 = 16;
+/// Bytes of most values.
+const USUAL_VALUE: usize = 16;
 
 /// One redacted value.
-#[derive(Clone)]
-pub struct Redaction {
+#[derive(Clone, Copy)]
+pub struct Redaction<'m> {
     /// What the model sees.
-    pub placeholder: String,
+    pub placeholder: &'m str,
     /// What it stands for.
-    pub value: String,
+    pub value: &'m str,
     /// What that is.
     pub kind: Kind,
     /// How often it was replaced in the request.
@@ -44,12 +47,29 @@ pub struct Redaction {
 #[derive(Clone, Default)]
 pub struct RedactionMap {
     surrogates: Surrogates,
-    redactions: Vec<Redaction>,
-    by_value: HashMap<String, usize>,
-    words: HashSet<Word>,
-    /// The same words in order, made when the first text is searched for them. Another value throws
-    /// it away: first all values, then the searches.
+    /// Each placeholder, and its value behind it: a request may consist of nothing but short values,
+    /// and a million of them must not be as many pieces of memory.
+    texts: String,
+    redactions: Vec<Place>,
+    /// The redactions' numbers, by their placeholders and by their values: those of the first few
+    /// only, where nobody asked for more.
+    by_word: Numbers,
+    by_value: Numbers,
+    with_value: usize,
+    /// The words in order, made when the first text is searched for them. Another value throws it
+    /// away: first all values, then the searches.
     index: OnceLock<Index>,
+}
+
+/// A redaction, whose texts are elsewhere.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Where its placeholder begins.
+    placeholder: usize,
+    /// Where its value begins, which ends where the next placeholder begins.
+    value: usize,
+    count: u32,
+    kind: Kind,
 }
 
 impl RedactionMap {
@@ -58,14 +78,40 @@ impl RedactionMap {
         Self { surrogates, ..Self::default() }
     }
 
+    /// Makes room for so many more values.
+    pub(crate) fn reserve(&mut self, values: usize) {
+        self.redactions.reserve(values);
+        self.by_word.reserve(values);
+        self.texts.reserve(values * (placeholder::LENGTH + USUAL_VALUE));
+    }
+
     /// Whether nothing was redacted.
     pub fn is_empty(&self) -> bool {
         self.redactions.is_empty()
     }
 
     /// The redacted values, in the order in which they were found.
-    pub fn redactions(&self) -> &[Redaction] {
-        &self.redactions
+    pub fn redactions(&self) -> Vec<Redaction<'_>> {
+        (0..self.redactions.len()).filter_map(|number| self.redaction(number)).collect()
+    }
+
+    /// One of the redacted values, by its number in that order.
+    pub fn redaction(&self, number: usize) -> Option<Redaction<'_>> {
+        let Place { count, kind, .. } = *self.redactions.get(number)?;
+        let (placeholder, value) = (self.word(number), self.value(number));
+        Some(Redaction { placeholder, value, kind, count: count as usize })
+    }
+
+    /// The placeholder of a redacted value.
+    pub(crate) fn word(&self, number: usize) -> &str {
+        let place = self.redactions.get(number).map(|place| place.placeholder..place.value);
+        place.and_then(|place| self.texts.get(place)).unwrap_or_default()
+    }
+
+    fn value(&self, number: usize) -> &str {
+        let end = self.redactions.get(number + 1).map_or(self.texts.len(), |next| next.placeholder);
+        let place = self.redactions.get(number).map(|place| place.value..end);
+        place.and_then(|place| self.texts.get(place)).unwrap_or_default()
     }
 
     /// The placeholder of `value`, made where it has none yet. `taken` says whether the request
@@ -77,46 +123,103 @@ impl RedactionMap {
         value: &str,
         taken: impl Fn(&str) -> bool,
     ) -> &str {
-        let at = match self.by_value.get(value) {
-            Some(at) => *at,
-            None => self.add(key, kind, value, taken),
-        };
-        let redaction = &mut self.redactions[at];
-        redaction.count += 1;
-        &redaction.placeholder
+        let number = self.number(key, kind, value, taken);
+        self.word(number)
     }
 
-    fn add(
+    /// The same: the number of the placeholder's redaction.
+    pub(crate) fn number(
         &mut self,
         key: &PlaceholderKey,
         kind: Kind,
         value: &str,
         taken: impl Fn(&str) -> bool,
     ) -> usize {
-        let surrogate = |attempt| self.surrogates.mint(key, kind, value, attempt);
-        let placeholder = |attempt| key.mint(kind, value, attempt);
-        let words = &mut self.words;
-        let mut is_free =
-            |word: &String| !taken(word) && Word::of(word).is_some_and(|word| words.insert(word));
+        for number in self.with_value..self.redactions.len() {
+            let hash = self.by_value.hash(self.value(number).as_bytes());
+            self.by_value.add(hash, number);
+        }
+        self.with_value = self.redactions.len();
+        let hash = self.by_value.hash(value.as_bytes());
+        match self.by_value.find(hash, |number| self.value(number) == value) {
+            Some(number) => {
+                self.count(number);
+                number
+            }
+            None => self.add(key, kind, value, taken),
+        }
+    }
+
+    /// Adds a value that is not in the map.
+    pub(crate) fn add(
+        &mut self,
+        key: &PlaceholderKey,
+        kind: Kind,
+        value: &str,
+        taken: impl Fn(&str) -> bool,
+    ) -> usize {
+        self.index.take();
+        let number = self.redactions.len();
+        let placeholder = self.texts.len();
+        self.add_word(key, kind, value, taken);
+        let place = Place { placeholder, value: self.texts.len(), count: 1, kind };
+        self.texts.push_str(value);
+        self.redactions.push(place);
+        number
+    }
+
+    /// Notes that a value is replaced once more.
+    pub(crate) fn count(&mut self, number: usize) {
+        if let Some(redaction) = self.redactions.get_mut(number) {
+            redaction.count += 1;
+        }
+    }
+
+    /// Adds a word for `value` that is free, for the redaction that comes next.
+    fn add_word(
+        &mut self,
+        key: &PlaceholderKey,
+        kind: Kind,
+        value: &str,
+        taken: impl Fn(&str) -> bool,
+    ) {
         // Surrogates can run out, or `taken` may know a reason against all of them; then it is a
         // placeholder. Those do not run out.
-        let word = (0..SURROGATE_ATTEMPTS).map_while(surrogate).find(&mut is_free);
-        let word = word.or_else(|| (0..=u32::MAX).map(placeholder).find(is_free));
-        let placeholder = word.unwrap_or_default();
-        let at = self.redactions.len();
-        self.index.take();
-        self.by_value.insert(value.to_owned(), at);
-        self.redactions.push(Redaction { placeholder, value: value.to_owned(), kind, count: 0 });
-        at
+        for attempt in 0..SURROGATE_ATTEMPTS {
+            let Some(word) = self.surrogates.mint(key, kind, value, attempt) else { break };
+            let looked_up = Word::of(&word);
+            if looked_up.is_some_and(|it| self.add_if_free(&word, it.as_bytes(), &taken)) {
+                return;
+            }
+        }
+        for attempt in 0..=u32::MAX {
+            let letters = key.letters(kind, value, attempt);
+            let word = str::from_utf8(&letters).unwrap_or_default();
+            if self.add_if_free(word, word.as_bytes(), &taken) {
+                return;
+            }
+        }
+    }
+
+    /// Adds a word, unless it stands for something else; `looked_up` is what it is looked up by.
+    fn add_if_free(&mut self, word: &str, looked_up: &[u8], taken: impl Fn(&str) -> bool) -> bool {
+        let hash = self.by_word.hash(looked_up);
+        let is = |number| Word::of(self.word(number)).is_some_and(|w| w.as_bytes() == looked_up);
+        if taken(word) || self.by_word.find(hash, is).is_some() {
+            return false;
+        }
+        self.by_word.add(hash, self.redactions.len());
+        self.texts.push_str(word);
+        true
     }
 
     /// What the placeholder that `text` begins with stands for, in whatever case it is written.
-    pub fn resolve(&self, text: &[u8]) -> Option<&Redaction> {
+    pub fn resolve(&self, text: &[u8]) -> Option<Redaction<'_>> {
         if self.is_empty() {
             return None;
         }
         match self.index().match_at(text) {
-            Match::Whole { number, .. } => self.redactions.get(number),
+            Match::Whole { number, .. } => self.redaction(number),
             Match::Cut | Match::No => None,
         }
     }
@@ -126,7 +229,7 @@ impl RedactionMap {
     pub fn find_in<'m>(
         &'m self,
         text: &str,
-    ) -> impl Iterator<Item = (Range<usize>, &'m Redaction)> {
+    ) -> impl Iterator<Item = (Range<usize>, Redaction<'m>)> {
         let mut finder = (!self.is_empty()).then(|| self.index().finder(text));
         let mut from = 0;
         iter::from_fn(move || {
@@ -134,7 +237,7 @@ impl RedactionMap {
                 match finder.as_mut()?.next(from) {
                     Found::Whole(hit) => {
                         from = hit.place.end;
-                        return Some((hit.place, &self.redactions[hit.number]));
+                        return self.redaction(hit.number).map(|of_hit| (hit.place, of_hit));
                     }
                     Found::Cut(at) => from = at + 1,
                     Found::Nothing => return None,
@@ -154,8 +257,9 @@ impl RedactionMap {
 
     pub(crate) fn index(&self) -> &Index {
         self.index.get_or_init(|| {
-            let words = self.redactions.iter().enumerate();
-            Index::new(words.filter_map(|(at, r)| Some((Word::of(&r.placeholder)?, at))).collect())
+            let numbers = 0..self.redactions.len();
+            let word = |number| Some((Word::of(self.word(number))?, number));
+            Index::new(numbers.filter_map(word).collect())
         })
     }
 }

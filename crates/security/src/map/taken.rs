@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::fmt;
 
+use foldhash::fast::RandomState;
+
 use super::index::Starts;
 use super::word::{LONGEST, Word};
 use crate::placeholder;
@@ -16,14 +18,14 @@ use crate::surrogate::{self, Surrogates};
 /// To be filled with all the text of a request before its first value is redacted.
 #[derive(Clone, Default)]
 pub struct TakenWords {
-    words: HashSet<Word>,
+    words: HashSet<Word, RandomState>,
     surrogates: Surrogates,
 }
 
 impl TakenWords {
     /// No words yet, in a request in which these surrogates are used.
     pub fn new(surrogates: Surrogates) -> Self {
-        Self { words: HashSet::new(), surrogates }
+        Self { words: HashSet::default(), surrogates }
     }
 
     /// Adds the words of `text`, also broken ones that a restorer would take for whole. Returns

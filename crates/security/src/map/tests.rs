@@ -30,7 +30,7 @@ fn a_value_has_one_placeholder_and_the_first_kind() {
     assert_eq!(map.resolve(first.to_lowercase().as_bytes()).unwrap().value, "Ada");
     assert!(map.resolve(&first.as_bytes()[..17]).is_none());
     let text = format!("Q{first}, {}", first.to_lowercase());
-    let found: Vec<_> = map.find_in(&text).map(|(place, r)| (place, r.value.as_str())).collect();
+    let found: Vec<_> = map.find_in(&text).map(|(place, r)| (place, r.value)).collect();
     assert_eq!(found, [(1..19, "Ada"), (21..39, "Ada")]);
     assert_eq!(map.find_in(&text[..38]).count(), 1);
 }

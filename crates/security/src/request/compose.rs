@@ -9,7 +9,7 @@
 //! stretch of the composed text came from.
 
 use std::ops::Range;
-use std::str;
+use std::{ptr, str};
 
 use memchr::memchr;
 use sluice_core::json::scan::{Cursor, Raw, Scan, ScanError, read};
@@ -72,6 +72,16 @@ pub(super) struct Unit<'a> {
     pub(super) unreadable: bool,
 }
 
+impl<'a> Unit<'a> {
+    /// The literal that is all there is to the unit, with its quotes.
+    pub(super) fn whole_literal(&self) -> Option<&'a str> {
+        match self.pieces.as_slice() {
+            [Piece { before: "", text, form: Form::Literal }] => Some(text),
+            _ => None,
+        }
+    }
+}
+
 /// What base64 in a unit may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Blobs {
@@ -119,6 +129,9 @@ pub(super) struct Composed<'t> {
     pub(super) quoted: &'t [Quoted],
     /// Whether something was in it that cannot be read.
     pub(super) unreadable: bool,
+    /// Whether it is what one literal says, and nothing within that could be decoded once more: each
+    /// place in it is one in that literal.
+    pub(super) is_flat: bool,
 }
 
 /// A value in JSON whose escapes are gone.
@@ -134,31 +147,39 @@ pub(super) struct Quoted {
 
 /// Composes texts, in a buffer that is used again and again.
 #[derive(Default)]
-pub(super) struct Composer {
+pub(super) struct Composer<'a> {
     out: Vec<u8>,
+    /// The literal that is all that was composed last: often it is asked for once more.
+    last: Option<&'a str>,
     /// Whether items are kept.
     recording: bool,
     blobs: Blobs,
     quoted: Vec<Quoted>,
     unreadable: bool,
+    /// Whether something looks as if it could be decoded once more.
+    is_deep: bool,
 }
 
-impl Composer {
+impl<'a> Composer<'a> {
     /// What `unit` says.
-    pub(super) fn compose<'t>(&'t mut self, unit: &Unit<'t>) -> Composed<'t> {
-        if let [piece] = unit.pieces.as_slice()
-            && piece.form == Form::Literal
-            && piece.before.is_empty()
-            && let Some(text) = verbatim(piece.text)
-        {
-            return Composed { text, starts: vec![0], quoted: &[], unreadable: false };
+    pub(super) fn compose(&mut self, unit: &Unit<'a>) -> Composed<'_> {
+        if let Some(text) = unit.whole_literal().and_then(verbatim) {
+            let is_flat = !looks_like_json(text);
+            return Composed { text, starts: vec![0], quoted: &[], unreadable: false, is_flat };
         }
-        self.recording = false;
-        let mut starts = Vec::with_capacity(unit.pieces.len());
-        self.unit(unit, |_, start| starts.push(start));
+        let literal = unit.whole_literal();
+        let is_last = |last: &'a str| literal.is_some_and(|literal| ptr::eq(literal, last));
+        let mut starts = vec![0];
+        if self.blobs != unit.blobs || !self.last.is_some_and(is_last) {
+            self.recording = false;
+            starts.clear();
+            self.unit(unit, |_, start| starts.push(start));
+            self.last = literal;
+        }
         let unreadable = self.unreadable;
         let text = str::from_utf8(&self.out).unwrap_or_default();
-        Composed { text, starts, quoted: &self.quoted, unreadable }
+        let is_flat = !self.is_deep && literal.is_some();
+        Composed { text, starts, quoted: &self.quoted, unreadable, is_flat }
     }
 
     /// The same text, with the items of each piece.
@@ -171,9 +192,11 @@ impl Composer {
 
     fn unit(&mut self, unit: &Unit<'_>, mut done: impl FnMut(Items, usize)) {
         self.out.clear();
+        self.last = None;
         self.blobs = unit.blobs;
         self.quoted.clear();
         self.unreadable = false;
+        self.is_deep = false;
         for piece in &unit.pieces {
             self.out.extend_from_slice(piece.before.as_bytes());
             let start = self.out.len();
@@ -220,6 +243,7 @@ impl Composer {
     /// more, and does so.
     fn deeper(&mut self, start: usize, depth: usize) -> Items {
         if depth < DEEPEST && self.may_go_deeper(start) {
+            self.is_deep = true;
             let text = str::from_utf8(&self.out[start..]).unwrap_or_default();
             let url = data_url::find(text, 0);
             if url.is_some() || self.is_json_to_decode(text) {

@@ -114,7 +114,7 @@ fn a_group_with_a_placeholder_is_looked_through_anew() {
         let request = json!({"messages": messages}).to_string();
         send(&filter, &request, &subject).unwrap().filtered
     };
-    let placeholder = sent(&[user(EMAIL)]).map.redactions()[0].placeholder.clone();
+    let placeholder = sent(&[user(EMAIL)]).map.redactions()[0].placeholder.to_owned();
     let long = |n: usize| user(&format!("{n} {placeholder}{}", " lorem".repeat(GROUP / 6)));
     // The second group has a placeholder that the first one had.
     for messages in [

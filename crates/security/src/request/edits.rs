@@ -252,23 +252,29 @@ fn begun(edits: &[Edit]) -> Range<usize> {
 
 /// `text` with `edits`, which are in order and do not overlap.
 pub(super) fn apply(text: &str, edits: &[Edit]) -> String {
-    apply_moving(text, edits, &mut [])
+    apply_moving(text, edits.iter().map(|edit| (edit.range.clone(), edit.with.as_str())), &mut [])
 }
 
-/// [`apply`]; `places` of the text, in order and within no edit, become those of what is returned.
-pub(super) fn apply_moving(text: &str, edits: &[Edit], places: &mut [usize]) -> String {
-    let longer: usize = edits.iter().map(|edit| edit.with.len()).sum();
+/// `text` with something else in place of some ranges, which are in order and do not overlap;
+/// `places` of the text, in order and within no range, become those of what is returned.
+pub(super) fn apply_moving<'w>(
+    text: &str,
+    edits: impl Iterator<Item = (Range<usize>, &'w str)> + Clone,
+    places: &mut [usize],
+) -> String {
+    let longer = |(range, with): (Range<usize>, &str)| with.len().saturating_sub(range.len());
+    let longer: usize = edits.clone().map(longer).sum();
     let mut out = String::with_capacity(text.len() + longer);
     let mut at = 0;
     let mut places = places.iter_mut().peekable();
     let end = text.len();
-    for edit in edits {
-        while let Some(place) = places.next_if(|place| **place <= edit.range.start) {
+    for (range, with) in edits {
+        while let Some(place) = places.next_if(|place| **place <= range.start) {
             *place = out.len() + place.saturating_sub(at);
         }
-        out.push_str(text.get(at..edit.range.start).unwrap_or_default());
-        out.push_str(&edit.with);
-        at = edit.range.end.max(at);
+        out.push_str(text.get(at..range.start).unwrap_or_default());
+        out.push_str(with);
+        at = range.end.max(at);
     }
     for place in places {
         *place = out.len() + (*place).min(end).saturating_sub(at);

@@ -117,7 +117,7 @@ mod tests {
         let sent = send(&filter(), &request, &subject(SecurityLevel::Standard)).unwrap();
         assert!(serde_json::from_str::<Value>(&sent.body).is_ok(), "{}", sent.body);
         let redactions = sent.filtered.map.redactions();
-        redactions.iter().map(|redaction| redaction.value.clone()).collect()
+        redactions.iter().map(|redaction| redaction.value.to_owned()).collect()
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! of its content.
 
 use std::borrow::Cow;
+use std::num::NonZeroU8;
 use std::ops::Range;
 
 use memchr::memchr;
@@ -12,6 +13,7 @@ use super::compose::DEEPEST;
 use crate::finding::Finding;
 use crate::flag::{Flag, Flags};
 use crate::injection;
+use crate::kind::Kind;
 use crate::level::{InjectionAction, Rules, UnreadableAction};
 
 /// What is known about a block: places in its units' texts, never their content.
@@ -34,33 +36,32 @@ pub(super) struct Verdict {
     pub(super) strict_suspicion: (f32, usize),
 }
 
-/// A finding in a block.
-#[derive(Debug, Clone)]
+/// A finding in a block, or in a stretch of blocks. A request may consist of findings, and so they
+/// are kept small: no block that is read is longer than [`LONGEST`].
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Spot {
+    /// Index of the block in its stretch; 0 in a block by itself.
+    pub(super) block: u32,
     /// Index of the unit in the block.
-    pub(super) unit: usize,
-    /// Where it is in the unit's composed text.
-    pub(super) finding: Finding,
+    pub(super) unit: u32,
+    start: u32,
+    end: u32,
+    kind: Kind,
+    rule: &'static str,
     /// Where it is in the block's bytes, if they have it in one piece.
     pub(super) plain: Option<Plain>,
 }
 
-/// A value that stands in the bytes of a request in one piece: replacing it replaces these bytes.
-#[derive(Debug, Clone)]
-pub(super) struct Plain {
-    /// The bytes.
-    pub(super) range: Range<usize>,
-    /// How many literals it stands in: how often its escapes are to be decoded.
-    pub(super) depth: usize,
-}
+/// The longest text in which places are kept: a few bytes less than 4 GiB.
+pub(super) const LONGEST: usize = u32::MAX as usize;
 
-/// A finding in a stretch of blocks.
-#[derive(Debug, Clone)]
-pub(super) struct Placed {
-    /// Index of the block in the stretch.
-    pub(super) block: usize,
-    /// Where it is in the block.
-    pub(super) spot: Spot,
+/// A value that stands in the bytes of a request in one piece: replacing it replaces these bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plain {
+    start: u32,
+    end: u32,
+    /// In how many literals it stands, and one more: so often its escapes are to be decoded.
+    depth: NonZeroU8,
 }
 
 /// A block of a stretch.
@@ -77,7 +78,7 @@ pub(super) struct KnownBlock {
 pub(super) struct Known {
     pub(super) blocks: Vec<KnownBlock>,
     /// What was found in them, in order.
-    pub(super) findings: Vec<Placed>,
+    pub(super) findings: Vec<Spot>,
     /// The worst of each kind that there is to be said about any of them.
     pub(super) worst: Verdict,
 }
@@ -90,9 +91,15 @@ impl Known {
 
     /// Adds a block.
     pub(super) fn push(&mut self, range: Range<usize>, examined: Examined) {
-        let Examined { findings, verdict } = examined;
-        let block = self.blocks.len();
-        self.findings.extend(findings.into_iter().map(|spot| Placed { block, spot }));
+        let Examined { mut findings, verdict } = examined;
+        let block = self.blocks.len() as u32;
+        for spot in &mut findings {
+            spot.block = block;
+        }
+        match self.findings.is_empty() {
+            true => self.findings = findings,
+            false => self.findings.append(&mut findings),
+        }
         self.worst.add(&verdict);
         self.blocks.push(KnownBlock { range, verdict });
     }
@@ -100,9 +107,8 @@ impl Known {
     /// Adds the first `count` blocks of another stretch, which begins at `at`.
     pub(super) fn extend(&mut self, other: &Self, count: usize, at: usize) {
         let ahead = self.blocks.len();
-        let found = other.findings.iter().take_while(|placed| placed.block < count);
-        self.findings
-            .extend(found.map(|p| Placed { block: p.block + ahead, spot: p.spot.clone() }));
+        let found = other.findings.iter().take_while(|spot| spot.block() < count);
+        self.findings.extend(found.map(|spot| spot.behind(ahead)));
         for KnownBlock { range, verdict } in other.blocks.iter().take(count) {
             self.worst.add(verdict);
             let range = range.start + at..range.end + at;
@@ -111,10 +117,9 @@ impl Known {
     }
 
     /// What was found in a block.
-    pub(super) fn found_in(&self, block: usize) -> &[Placed] {
-        let from = self.findings.partition_point(|placed| placed.block < block);
-        let found = self.findings.get(from..).unwrap_or_default();
-        &found[..found.partition_point(|placed| placed.block == block)]
+    pub(super) fn found_in(&self, block: usize) -> Range<usize> {
+        let from = self.findings.partition_point(|spot| spot.block() < block);
+        from..self.findings.partition_point(|spot| spot.block() <= block)
     }
 
     /// Whether it would be the same the next time.
@@ -126,7 +131,7 @@ impl Known {
 impl Weight for Known {
     fn weight(&self) -> usize {
         self.blocks.capacity() * size_of::<KnownBlock>()
-            + self.findings.capacity() * size_of::<Placed>()
+            + self.findings.capacity() * size_of::<Spot>()
     }
 }
 
@@ -171,18 +176,74 @@ impl Verdict {
     }
 }
 
+impl Spot {
+    /// What was found in unit `unit` of a block.
+    pub(super) fn new(unit: usize, finding: &Finding, plain: Option<Plain>) -> Self {
+        let Finding { start, end, kind, rule } = *finding;
+        let (unit, start, end) = (unit as u32, start as u32, end as u32);
+        Self { block: 0, unit, start, end, kind, rule, plain }
+    }
+
+    /// Where it is in the unit's composed text, and what it is.
+    pub(super) fn finding(&self) -> Finding {
+        let (start, end) = (self.start as usize, self.end as usize);
+        Finding { start, end, kind: self.kind, rule: self.rule }
+    }
+
+    /// What it is.
+    pub(super) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Index of the block in its stretch.
+    pub(super) fn block(&self) -> usize {
+        self.block as usize
+    }
+
+    /// Index of the unit in its block.
+    pub(super) fn unit(&self) -> usize {
+        self.unit as usize
+    }
+
+    /// The same in a longer stretch, in which so many more blocks are ahead of it.
+    pub(super) fn behind(&self, ahead: usize) -> Self {
+        Self { block: self.block + ahead as u32, ..*self }
+    }
+}
+
+/// What was found, unit by unit.
+pub(super) fn in_units(spots: &[Spot]) -> impl Iterator<Item = &[Spot]> {
+    spots.chunk_by(|a, b| (a.block, a.unit) == (b.block, b.unit))
+}
+
 impl Plain {
     /// The stretch of `text` at `range`, if decoding its escapes some times over gives `value`.
     pub(super) fn new(text: &str, range: Range<usize>, value: &str) -> Option<Self> {
-        (0..=DEEPEST + 1)
-            .map(|depth| Self { range: range.clone(), depth })
-            .find(|plain| plain.value(text) == value)
+        let (start, end) = (range.start as u32, range.end as u32);
+        let mut plain = Self { start, end, depth: NonZeroU8::MIN };
+        for _ in 0..=DEEPEST + 1 {
+            if plain.value(text) == value {
+                return Some(plain);
+            }
+            plain.depth = plain.depth.saturating_add(1);
+        }
+        None
+    }
+
+    /// The stretch at `range`, where that is the value as it stands.
+    pub(super) fn verbatim(range: Range<usize>) -> Self {
+        Self { start: range.start as u32, end: range.end as u32, depth: NonZeroU8::MIN }
+    }
+
+    /// Where it stands.
+    pub(super) fn range(&self) -> Range<usize> {
+        self.start as usize..self.end as usize
     }
 
     /// The value, in the same text.
     pub(super) fn value<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let mut value = Cow::Borrowed(text.get(self.range.clone()).unwrap_or_default());
-        for _ in 0..self.depth {
+        let mut value = Cow::Borrowed(text.get(self.range()).unwrap_or_default());
+        for _ in 1..self.depth.get() {
             if memchr(b'\\', value.as_bytes()).is_none() {
                 break;
             }
@@ -191,11 +252,6 @@ impl Plain {
             value = Cow::Owned(String::from_utf8(decoded).unwrap_or_default());
         }
         value
-    }
-
-    /// The same in a text that begins `by` bytes further ahead.
-    pub(super) fn moved(&self, by: usize) -> Range<usize> {
-        self.range.start + by..self.range.end + by
     }
 }
 
@@ -213,7 +269,7 @@ mod tests {
             ("p%40ss", "p@ss", None),
         ] {
             let plain = Plain::new(text, 0..text.len(), value);
-            assert_eq!(plain.as_ref().map(|plain| plain.depth), depth, "{text}");
+            assert_eq!(plain.map(|plain| plain.depth.get() - 1), depth, "{text}");
             assert!(plain.is_none_or(|plain| plain.value(text) == value));
         }
     }

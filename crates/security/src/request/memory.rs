@@ -11,7 +11,6 @@
 //! byte is hashed twice. A long first message is remembered for itself: what it says may have the
 //! time of day in it, and all others stay as they are.
 
-use std::borrow::Cow;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 
@@ -20,7 +19,7 @@ use sluice_core::source::SourceMember;
 
 use super::Subject;
 use super::cache::{Cache, CacheKey, Weight};
-use super::known::{Known, Placed};
+use super::known::{Known, Spot};
 use crate::kind::Kind;
 
 /// A group ends behind the message with which it is as long as this.
@@ -40,6 +39,9 @@ const APART: usize = 1 << 10;
 /// How many stretches that begin alike are found, the latest ones: turns of conversations that begin
 /// with the same words. Telling them apart takes a nanosecond each.
 const MOST_LENGTHS: usize = 128;
+/// So many bytes of values are hashed at once.
+const BUFFERED: usize = 4 << 10;
+
 /// What is remembered.
 pub(super) struct Memory {
     known: Cache<Known>,
@@ -54,8 +56,8 @@ pub(super) struct Memory {
 /// Where the values of a request stand in a stretch. All in the order of the stretch's blocks.
 #[derive(Debug, Default)]
 pub(super) struct Recalled {
-    /// Their places.
-    pub(super) placed: Vec<Placed>,
+    /// Their places; none where they are those of what was found there, and nothing else.
+    pub(super) spots: Option<Vec<Spot>>,
     /// Blocks with words in them that look like placeholders. They are looked through anew each
     /// time, as these words are content.
     pub(super) anew: Vec<usize>,
@@ -89,9 +91,17 @@ pub(super) struct Found {
     pub(super) hasher: blake3::Hasher,
 }
 
+impl Recalled {
+    /// The places of values, in the stretch of which this is known.
+    pub(super) fn spots<'r>(&'r self, known: &'r Known) -> &'r [Spot] {
+        self.spots.as_deref().unwrap_or(&known.findings)
+    }
+}
+
 impl Weight for Recalled {
     fn weight(&self) -> usize {
-        self.placed.capacity() * size_of::<Placed>() + self.anew.capacity() * size_of::<usize>()
+        let spots = self.spots.as_ref().map_or(0, Vec::capacity);
+        spots * size_of::<Spot>() + self.anew.capacity() * size_of::<usize>()
     }
 }
 
@@ -285,13 +295,23 @@ impl Keys {
     }
 
     /// The keys for a request in which `values` were found.
-    pub(super) fn of_values(&self, values: &[(Cow<'_, str>, Kind)]) -> SpreadKeys {
+    pub(super) fn of_values<'v>(
+        &self,
+        values: impl Iterator<Item = (&'v str, Kind)>,
+    ) -> SpreadKeys {
         let mut hasher = blake3::Hasher::new_keyed(&self.spread);
+        // Few updates of many bytes take less time than many of few.
+        let mut buffer = Vec::with_capacity(BUFFERED);
         for (value, kind) in values {
-            hasher.update(&(value.len() as u64).to_le_bytes());
-            hasher.update(value.as_bytes());
-            hasher.update(&[*kind as u8]);
+            if buffer.len() >= BUFFERED {
+                hasher.update(&buffer);
+                buffer.clear();
+            }
+            buffer.extend_from_slice(&(value.len() as u64).to_le_bytes());
+            buffer.extend_from_slice(value.as_bytes());
+            buffer.push(kind as u8);
         }
+        hasher.update(&buffer);
         SpreadKeys(*hasher.finalize().as_bytes())
     }
 }

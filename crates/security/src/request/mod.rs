@@ -12,9 +12,9 @@
 //!    not depend on the next.
 //! 3. [`compose`]: a unit becomes a text without escapes, nested JSON and text files included.
 //! 4. [`find`]: it is scanned. What was found ([`known`]) is remembered.
-//! 5. [`spread`]: only where something was found: the same values are looked for in everything else.
-//!    This may change an earlier turn when its value is first recognised in a later one; the
-//!    alternative were to let it leave.
+//! 5. [`values`], [`spread`]: only where something was found: the same values are looked for in
+//!    everything else. This may change an earlier turn when its value is first recognised in a later
+//!    one; the alternative were to let it leave.
 //! 6. [`edits`]: the findings become edits of the original bytes.
 
 mod cache;
@@ -37,6 +37,7 @@ mod place;
 mod positions;
 #[cfg(test)]
 mod properties;
+mod reach;
 mod reader;
 mod redact;
 mod report;
@@ -45,6 +46,7 @@ mod spread;
 #[cfg(test)]
 mod tests;
 mod text;
+mod values;
 mod variants;
 mod words;
 
@@ -60,9 +62,10 @@ use self::groups::Groups;
 use self::memory::{Keys, Memory, is_long};
 pub use self::place::places;
 use self::reader::{Failure, Reader};
-use self::redact::{Read, redact};
+use self::redact::redact;
 pub use self::report::Report;
 pub use self::text::{FilteredText, FoundInText};
+use self::values::Read;
 use crate::flag::Flag;
 use crate::kind::Kind;
 use crate::level::{Action, InjectionAction, Rules};
@@ -141,8 +144,8 @@ pub struct Found {
     pub kind: Kind,
     /// Which rule found it.
     pub rule: &'static str,
-    /// What stands there instead.
-    pub placeholder: String,
+    /// What stands there instead: the number of a redaction in the map.
+    pub redaction: usize,
 }
 
 /// A request that must not go.
@@ -155,6 +158,8 @@ pub struct Refused {
     pub report: Box<Report>,
     /// What would have been replaced, in the request's order, as far as that is known.
     pub found: Vec<Found>,
+    /// What would have stood for what.
+    pub map: Box<RedactionMap>,
 }
 
 /// Why a request must not go. Places are named, contents never.
@@ -248,14 +253,17 @@ impl Filter {
         let refusal = reader.refusal(&groups, &known);
         let filtered = if known.iter().any(|known| !known.findings.is_empty()) {
             let read = Read { groups, stretches, known, memory };
-            redact(self, subject, source, &read, report.clone())
+            redact(self, subject, source, &read, &mut reader.composer, report.clone())
         } else {
             Ok(Filtered::unchanged(report.clone()))
         };
         if let Some(refusal) = refusal {
             report.action = FilterAction::Block;
-            let found = filtered.map(|filtered| filtered.found).unwrap_or_default();
-            return Err(Refused { refusal, report: Box::new(report), found });
+            let (found, map) = match filtered {
+                Ok(Filtered { found, map, .. }) => (found, Box::new(map)),
+                Err(Failure) => Default::default(),
+            };
+            return Err(Refused { refusal, report: Box::new(report), found, map });
         }
         filtered.map_err(|Failure| failed("the request".to_owned(), Report::default()))
     }
@@ -277,7 +285,8 @@ impl fmt::Debug for Filter {
 fn failed(place: String, mut report: Report) -> Refused {
     report.action = FilterAction::Block;
     report.flags.raise(Flag::FilterFailed);
-    Refused { refusal: Refusal::Failed { place }, report: Box::new(report), found: Vec::new() }
+    let (refusal, report) = (Refusal::Failed { place }, Box::new(report));
+    Refused { refusal, report, found: Vec::new(), map: Box::default() }
 }
 
 /// Runs a part of the filter. None is known to panic; if one does, that is a failure of that part

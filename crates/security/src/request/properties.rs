@@ -164,7 +164,7 @@ pub(super) fn deep(value: &Value, change: &dyn Fn(&str) -> String) -> Value {
 fn is_same_elsewhere(original: &str, sent: &str, map: &RedactionMap) -> bool {
     let mut pieces = vec![sent];
     for redaction in map.redactions() {
-        pieces = pieces.iter().flat_map(|piece| piece.split(&redaction.placeholder)).collect();
+        pieces = pieces.iter().flat_map(|piece| piece.split(redaction.placeholder)).collect();
     }
     let mut rest = original;
     for (i, piece) in pieces.iter().enumerate() {
@@ -207,8 +207,8 @@ proptest! {
         }
         let map = &sent.filtered.map;
         let restore = |text: &str| {
-            let restored = map.redactions().iter();
-            restored.fold(text.to_owned(), |text, r| text.replace(&r.placeholder, &r.value))
+            let redactions = map.redactions().into_iter();
+            redactions.fold(text.to_owned(), |text, r| text.replace(r.placeholder, r.value))
         };
         prop_assert_eq!(deep(&after, &restore), deep(&request, &str::to_owned), "{}", sent.body);
         prop_assert!(is_same_elsewhere(&original, &sent.body, map), "{}\n{}", original, sent.body);

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::compose::{Composer, Unit};
 use super::dissect::Block;
 use super::groups::{Group, State};
-use super::known::{Examined, Known, Verdict};
+use super::known::{Examined, Known, LONGEST, Verdict};
 use super::report::Report;
-use super::spots::spots;
+use super::spots::{spots, spots_in_literal};
 use super::{Filter, Refusal, Subject, edits, find, guarded, variants};
 use crate::finding::settle;
 use crate::flag::Flag;
@@ -34,7 +34,7 @@ pub(crate) struct Failure;
 pub(super) struct Reader<'f> {
     pub(super) subject: &'f Subject<'f>,
     pub(super) rules: &'f Rules,
-    pub(super) composer: Composer,
+    pub(super) composer: Composer<'f>,
     scans: Scans<'f>,
 }
 
@@ -46,7 +46,7 @@ impl<'f> Reader<'f> {
     }
 
     /// What is to be known about the groups of a request; or the place at which the filter failed.
-    pub(super) fn examine(&mut self, groups: &[Group<'_>]) -> Result<Vec<Arc<Known>>, String> {
+    pub(super) fn examine(&mut self, groups: &[Group<'f>]) -> Result<Vec<Arc<Known>>, String> {
         let mut known = Vec::with_capacity(groups.len());
         for group in groups {
             let mut examined = Vec::new();
@@ -60,7 +60,7 @@ impl<'f> Reader<'f> {
         Ok(known)
     }
 
-    fn read(&mut self, block: &Block<'_>) -> Result<Examined, Failure> {
+    fn read(&mut self, block: &Block<'f>) -> Result<Examined, Failure> {
         let mut known = Examined::default();
         for (i, unit) in block.units().iter().enumerate() {
             self.read_unit(i, unit, block.text, &mut known)?;
@@ -72,7 +72,7 @@ impl<'f> Reader<'f> {
     pub(super) fn read_unit(
         &mut self,
         i: usize,
-        unit: &Unit<'_>,
+        unit: &Unit<'f>,
         block: &str,
         known: &mut Examined,
     ) -> Result<(), Failure> {
@@ -82,6 +82,9 @@ impl<'f> Reader<'f> {
         if composed.unreadable || unit.unreadable {
             known.verdict.unreadable.get_or_insert(i);
             known.verdict.flags.raise(Flag::UnreadableContent);
+        }
+        if block.len().max(composed.text.len()) > LONGEST {
+            return Err(Failure);
         }
         let scanner = &self.scans;
         let scan = |kinds| {
@@ -126,12 +129,21 @@ impl<'f> Reader<'f> {
         }
         if !findings.is_empty() {
             settle(&mut findings);
-            let (text, layout) = self.composer.layout(unit);
-            let findings = edits::clip(&findings, &layout, text, unit.joined);
+            let mut spots = if let Some(literal) = unit.whole_literal().filter(|_| composed.is_flat)
+            {
+                spots_in_literal(block, i, literal, composed.text, &findings)
+            } else {
+                let (text, layout) = self.composer.layout(unit);
+                findings = edits::clip(&findings, &layout, text, unit.joined);
+                spots(block, i, unit, text, &layout, &findings)
+            };
             if findings.iter().any(variants::is_disguised) {
                 known.verdict.flags.raise(Flag::EncodedValue);
             }
-            known.findings.extend(spots(block, i, unit, text, &layout, &findings));
+            match known.findings.is_empty() {
+                true => known.findings = spots,
+                false => known.findings.append(&mut spots),
+            }
         }
         Ok(())
     }

@@ -5,12 +5,11 @@
 //! code: a long value with mixed characters anywhere, a shorter one as a whole word only, and what
 //! could be a word of the language or a small number not at all. [`reach`] is the rule.
 
-use std::borrow::Cow;
-use std::iter;
+use memchr::memchr3;
 
 use super::Failure;
+use super::reach::{Characters, Reach, differs_in_url, reach};
 use super::words::Words;
-use crate::detectors::secrets::wordiness;
 use crate::finding::Finding;
 use crate::kind::Kind;
 
@@ -20,105 +19,231 @@ pub(super) struct Spread {
     exact: Option<Search>,
     /// What means the same in capitals: an e-mail address, an IBAN.
     any_case: Option<Search>,
+    /// Whether they are looked for as literals, URLs and HTML write them, too.
+    encoded: bool,
 }
 
 struct Search {
     words: Words,
     /// What each of the words is.
     patterns: Vec<Pattern>,
+    /// What each of the values is with which no other word begins, by the values' numbers.
+    alone: Vec<Option<Pattern>>,
 }
 
+/// A value that was found in a text before.
+pub(super) struct Own {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Whether it was found to be a secret there.
+    pub(super) is_secret: bool,
+    /// Its number among the values that are looked for.
+    pub(super) value: u32,
+}
+
+#[derive(Clone, Copy)]
 struct Pattern {
     kind: Kind,
     reach: Reach,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Reach {
-    Anywhere,
-    WholeWord,
+/// Words, one behind the other, before they are put in order.
+#[derive(Default)]
+struct Unordered {
+    texts: String,
+    words: Vec<Entry>,
 }
 
-/// Values as long as this, with several kinds of characters, do not occur by chance.
-const DISTINCTIVE: usize = 12;
-/// Values as long as this never do.
-const LONG: usize = 24;
-/// The shortest value that is looked for elsewhere.
-const SHORTEST: usize = 5;
-/// Letters alone are a name or a word up to here, if they could be one.
-const LONGEST_WORD: usize = 15;
-/// Of the words that code is made of, one in a hundred is less like a word than this; of letters
-/// drawn by lot, nine in ten are.
-const LIKE_A_WORD: f32 = 5.2;
-/// Digits alone are a port, a year, a postal code up to here; with what parts them, a price, a time.
-const LONGEST_NUMBER: usize = 5;
-/// Without letters, so few different characters are a round number or a line: `100000`, `-----`.
-const FEWEST_DIFFERENT: usize = 3;
+struct Entry {
+    /// What the word begins with, in the order of words: hardly any two of them need more.
+    begin: u128,
+    start: u32,
+    length: u32,
+    /// Which value it is; none where it is another way of writing one.
+    value: u32,
+    pattern: Pattern,
+}
+
+/// Writes a value in some way.
+type Write = fn(&str, &mut String);
+
+/// The number of no value.
+const NO_VALUE: u32 = u32::MAX;
+/// Bytes of most values.
+const USUAL_LENGTH: usize = 20;
 
 impl Spread {
-    /// The search for `values`; `None` where none of them is worth looking for.
+    /// The search for `values`, `encoded` as well or only as they are. `None` where none of them is
+    /// worth looking for.
     pub(super) fn new<'v>(
-        values: impl Iterator<Item = (&'v str, Kind)>,
+        values: impl ExactSizeIterator<Item = (&'v str, Kind)>,
+        encoded: bool,
     ) -> Result<Option<Self>, Failure> {
-        let (mut exact, mut any_case) = (Vec::new(), Vec::new());
-        for (value, kind) in values {
-            let Some(reach) = reach(value, kind) else { continue };
-            let encoded = [in_literal(value), in_url(value), in_html(value)];
-            let encoded = encoded.into_iter().flatten().map(Cow::Owned);
-            for word in iter::once(Cow::Borrowed(value)).chain(encoded) {
-                let (words, word) = match is_read_in_any_case(kind) {
-                    true => (&mut any_case, in_lower_case(word)),
-                    false => (&mut exact, word),
-                };
-                words.push((word, Pattern { kind, reach }));
+        let (mut exact, mut any_case) = (Unordered::default(), Unordered::default());
+        let count = values.len();
+        let mut last = None;
+        for (number, (value, kind)) in values.enumerate() {
+            let characters = Characters::of(value);
+            let Some(reach) = reach(value, &characters, kind) else { continue };
+            let pattern = Pattern { kind, reach };
+            let in_any_case = is_read_in_any_case(kind);
+            let words = if in_any_case { &mut any_case } else { &mut exact };
+            // Most values of a request are of the same kind as the one ahead of them.
+            if last.replace(in_any_case) != Some(in_any_case) {
+                words.reserve(count - number, value.len());
+            }
+            let to_lower_case = in_any_case && characters.has_upper();
+            words.add(to_lower_case, number as u32, pattern, |out| out.push_str(value))?;
+            let ways = [
+                characters.differs_in_literal().then_some(write_in_literal as Write),
+                characters.differs_in_url().then_some(write_in_url),
+                characters.differs_in_html().then_some(write_in_html),
+            ];
+            for write in ways.into_iter().flatten().filter(|_| encoded) {
+                words.add(in_any_case, NO_VALUE, pattern, |out| write(value, out))?;
             }
         }
-        if exact.is_empty() && any_case.is_empty() {
+        if exact.words.is_empty() && any_case.words.is_empty() {
             return Ok(None);
         }
-        let exact = Search::new(exact)?;
-        let any_case = Search::new(any_case)?;
-        Ok(Some(Self { exact, any_case }))
+        let exact = Search::new(exact, count)?;
+        let any_case = Search::new(any_case, count)?;
+        Ok(Some(Self { exact, any_case, encoded }))
     }
 
-    /// Every other occurrence in `text`.
-    pub(super) fn find(&self, text: &str, findings: &mut Vec<Finding>) {
+    /// Whether a value may stand in `text` in another way of writing it than is looked for.
+    pub(super) fn overlooks(&self, text: &str) -> bool {
+        !self.encoded && may_be_encoded(text)
+    }
+
+    /// Every other occurrence in `text`, in which `own` were found before. What is said of these may
+    /// be said of them once more, or not.
+    pub(super) fn find(&self, text: &str, own: &[Own], found: &mut impl FnMut(Finding)) {
         if let Some(exact) = &self.exact {
-            exact.find(text, text, findings);
+            exact.find(text, text, own, found);
         }
         if let Some(any_case) = &self.any_case {
-            any_case.find(text, &text.to_ascii_lowercase(), findings);
+            any_case.find(text, &text.to_ascii_lowercase(), own, found);
         }
+    }
+}
+
+/// Whether a value may stand in `text` in another way of writing it: what is put in place of a
+/// character begins with one of three.
+pub(super) fn may_be_encoded(text: &str) -> bool {
+    memchr3(b'\\', b'%', b'&', text.as_bytes()).is_some()
+}
+
+impl Unordered {
+    /// Makes room for so many more words, if they are about as long as this.
+    fn reserve(&mut self, words: usize, length: usize) {
+        self.words.reserve(words);
+        self.texts.reserve(words.saturating_mul(length).min(USUAL_LENGTH * words));
+    }
+
+    /// Adds a word. Fails where all of them are too long to be remembered.
+    fn add(
+        &mut self,
+        to_lower_case: bool,
+        value: u32,
+        pattern: Pattern,
+        write: impl FnOnce(&mut String),
+    ) -> Result<(), Failure> {
+        let start = self.texts.len();
+        write(&mut self.texts);
+        u32::try_from(self.texts.len()).map_err(|_| Failure)?;
+        if to_lower_case && let Some(word) = self.texts.get_mut(start..) {
+            word.make_ascii_lowercase();
+        }
+        let written = self.texts.as_bytes().get(start..).unwrap_or_default();
+        let begin = written.first_chunk().copied().unwrap_or_else(|| {
+            let mut begin = [0; 16];
+            begin.iter_mut().zip(written).for_each(|(to, from)| *to = *from);
+            begin
+        });
+        let (start, length) = (start as u32, written.len() as u32);
+        let begin = u128::from_be_bytes(begin);
+        self.words.push(Entry { begin, start, length, value, pattern });
+        Ok(())
     }
 }
 
 impl Search {
-    fn new(mut words: Vec<(Cow<'_, str>, Pattern)>) -> Result<Option<Self>, Failure> {
-        if words.is_empty() {
+    /// Looks for these words; so many values are looked for.
+    fn new(unordered: Unordered, values: usize) -> Result<Option<Self>, Failure> {
+        let Unordered { texts, words: mut entries } = unordered;
+        if entries.is_empty() {
             return Ok(None);
         }
+        let text = |entry: &Entry| {
+            let start = entry.start as usize;
+            texts.get(start..start + entry.length as usize).unwrap_or_default()
+        };
         #[cfg(test)]
-        super::tests::fail_to_build_if_asked(words.iter().map(|(word, _)| &**word))?;
-        // What was found first says what a word is.
-        words.sort_by(|(a, _), (b, _)| a.cmp(b));
-        words.dedup_by(|(a, _), (b, _)| a == b);
-        let (words, patterns): (Vec<_>, Vec<_>) = words.into_iter().unzip();
-        Ok(Some(Self { words: Words::new(&words)?, patterns }))
+        super::tests::fail_to_build_if_asked(entries.iter().map(text))?;
+        entries.sort_unstable_by_key(|entry| entry.begin);
+        for alike in entries.chunk_by_mut(|a, b| a.begin == b.begin).filter(|alike| alike.len() > 1)
+        {
+            alike.sort_unstable_by_key(|entry| (text(entry), entry.start));
+        }
+        // What was found first says what a word is, and all values that it is.
+        let mut twins = Vec::new();
+        entries.dedup_by(|next, first| {
+            let is_same = next.begin == first.begin && text(next) == text(first);
+            if is_same {
+                twins.push((next.value, first.value));
+            }
+            is_same
+        });
+        let patterns: Vec<Pattern> = entries.iter().map(|entry| entry.pattern).collect();
+        let words = Words::new(entries.iter().map(text), entries.len(), texts.len())?;
+        let mut alone = vec![None; values];
+        for (word, Entry { value, pattern, .. }) in entries.iter().enumerate() {
+            if let Some(value) = alone.get_mut(*value as usize) {
+                *value = Some(*pattern).filter(|_| !words.is_begin(word));
+            }
+        }
+        for (next, first) in twins {
+            let first = alone.get(first as usize).copied().flatten();
+            if let Some(next) = alone.get_mut(next as usize) {
+                *next = first;
+            }
+        }
+        Ok(Some(Self { words, patterns, alone }))
     }
 
     /// Every occurrence in `text`, which is the same as `written` but for upper and lower case.
-    fn find(&self, written: &str, text: &str, findings: &mut Vec<Finding>) {
+    fn find(&self, written: &str, text: &str, own: &[Own], found: &mut impl FnMut(Finding)) {
         let mut finder = self.words.finder(text);
+        let mut own = own.iter().filter(|own| self.is_all(written, own)).peekable();
         let mut at = 0;
-        while let Some((start, longest)) = finder.next(at) {
-            if let Some((end, kind)) = self.fitting(written, start, longest) {
-                findings.push(Finding { start, end, kind, rule: "found_elsewhere" });
-                at = end;
-            } else {
-                // Another value may begin within this one, which is short.
-                at = start + 1;
+        loop {
+            while own.next_if(|own| own.start < at).is_some() {}
+            let until = own.peek().map_or(usize::MAX, |own| own.start);
+            match (finder.next(at, until), own.peek()) {
+                (Some((start, longest)), _) => match self.fitting(written, start, longest) {
+                    Some((end, kind)) => {
+                        found(Finding { start, end, kind, rule: "found_elsewhere" });
+                        at = end;
+                    }
+                    // Another value may begin within this one, which is short.
+                    None => at = start + 1,
+                },
+                (None, Some(own)) => at = own.end,
+                (None, None) => return,
             }
         }
+    }
+
+    /// Whether all that there is to be found where a value stands that was found before is that
+    /// value, and that says nothing new. So a text that consists of values is not searched for all of
+    /// them.
+    fn is_all(&self, text: &str, own: &Own) -> bool {
+        let pattern = self.alone.get(own.value as usize).copied().flatten();
+        pattern.is_some_and(|Pattern { kind, reach }| {
+            (own.is_secret || !kind.is_secret())
+                && (reach == Reach::Anywhere || is_whole_word(text, own.start, own.end))
+        })
     }
 
     /// Where the longest word that may be replaced at `start` ends, where `longest` stands, and what
@@ -137,58 +262,6 @@ impl Search {
     }
 }
 
-/// How far a value reaches; `None` where it could be ordinary text.
-fn reach(value: &str, kind: Kind) -> Option<Reach> {
-    let count = |is: fn(&u8) -> bool| value.bytes().filter(is).count();
-    let digits = count(u8::is_ascii_digit);
-    let lower = count(u8::is_ascii_lowercase);
-    let upper = count(u8::is_ascii_uppercase);
-    let others = value.len() - digits - lower - upper;
-    let letters = lower + upper;
-    let has_letters = letters > 0 || value.chars().any(char::is_alphabetic);
-    if value.len() < SHORTEST
-        || !has_letters && (is_number(value) && digits <= LONGEST_NUMBER || is_round(value))
-        || kind.is_secret() && letters == value.len() && could_be_a_word(value)
-    {
-        return None;
-    }
-    let classes = [digits, lower, upper, others].iter().filter(|count| **count > 0).count();
-    let is_exact = !matches!(kind, Kind::Person | Kind::Location | Kind::Organization | Kind::Term);
-    let is_mixed = letters > 0 && classes > 1 && value.len() >= DISTINCTIVE;
-    if is_exact && (is_mixed || value.len() >= LONG) {
-        return Some(Reach::Anywhere);
-    }
-    Some(Reach::WholeWord)
-}
-
-/// Whether letters alone may as well be the name of something: `postgres`, `letmein`.
-fn could_be_a_word(letters: &str) -> bool {
-    letters.len() <= LONGEST_WORD
-        && (letters.len() <= SHORTEST || wordiness(letters) >= LIKE_A_WORD)
-}
-
-/// Whether digits are all that is there, but for a sign ahead of them and what parts them, one
-/// character at a time: `1.50`, `12:30`, `-4`.
-fn is_number(value: &str) -> bool {
-    let digits = value.strip_prefix(['-', '+']).unwrap_or(value);
-    let parts = digits.split(['.', ',', ':', '-', '/', ' ', '_', '\'']);
-    parts.map(str::as_bytes).all(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit))
-}
-
-/// `100000`
-fn is_round(value: &str) -> bool {
-    let mut different: Vec<char> = Vec::with_capacity(FEWEST_DIFFERENT);
-    for c in value.chars() {
-        if !different.contains(&c) {
-            different.push(c);
-        }
-        if different.len() == FEWEST_DIFFERENT {
-            return false;
-        }
-    }
-    true
-}
-
 /// Whether what is written in capitals is the same thing.
 fn is_read_in_any_case(kind: Kind) -> bool {
     match kind {
@@ -199,44 +272,33 @@ fn is_read_in_any_case(kind: Kind) -> bool {
     }
 }
 
-fn in_lower_case(word: Cow<'_, str>) -> Cow<'_, str> {
-    if !word.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        return word;
-    }
-    Cow::Owned(word.to_ascii_lowercase())
+/// Writes `value` as it stands in a string literal.
+fn write_in_literal(value: &str, out: &mut String) {
+    let literal = serde_json::to_string(value).unwrap_or_default();
+    out.push_str(literal.get(1..literal.len().saturating_sub(1)).unwrap_or_default());
 }
 
-/// `value` as it stands in a string literal, where that differs.
-fn in_literal(value: &str) -> Option<String> {
-    if !value.bytes().any(|byte| byte < 0x20 || matches!(byte, b'"' | b'\\')) {
-        return None;
-    }
-    let literal = serde_json::to_string(value).ok()?;
-    Some(literal.get(1..literal.len() - 1)?.to_owned())
-}
-
-/// `value` as it stands in a URL, where that differs.
-fn in_url(value: &str) -> Option<String> {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    if value.bytes().all(is_plain) {
-        return None;
-    }
-    let digit = |digit: u8| b"0123456789ABCDEF"[usize::from(digit & 15)];
-    let mut out = Vec::with_capacity(3 * value.len());
-    for byte in value.bytes() {
-        match is_plain(byte) {
-            true => out.push(byte),
-            false => out.extend([b'%', digit(byte >> 4), digit(byte)]),
+/// Writes `value` as it stands in a URL.
+fn write_in_url(value: &str, out: &mut String) {
+    let digit = |digit: u8| char::from(b"0123456789ABCDEF"[usize::from(digit & 15)]);
+    let mut rest = value;
+    while let Some(at) = rest.bytes().position(differs_in_url) {
+        let (plain, others) = rest.split_at(at);
+        out.push_str(plain);
+        // All bytes of a character differ, or none.
+        let length = others.chars().next().map_or(1, char::len_utf8);
+        let (other, behind) = others.split_at(length);
+        for byte in other.bytes() {
+            out.extend(['%', digit(byte >> 4), digit(byte)]);
         }
+        rest = behind;
     }
-    String::from_utf8(out).ok()
+    out.push_str(rest);
 }
 
-/// `value` as it stands in HTML and XML, where that differs.
-fn in_html(value: &str) -> Option<String> {
-    value
-        .contains(['&', '<', '>'])
-        .then(|| value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"))
+/// Writes `value` as it stands in HTML and XML.
+fn write_in_html(value: &str, out: &mut String) {
+    out.push_str(&value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"));
 }
 
 /// Whether neither letter nor digit goes on before or after the range.
@@ -251,12 +313,17 @@ fn is_whole_word(text: &str, start: usize, end: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::finding::settle;
 
     fn check(value: &str, kind: Kind, text: &str, expected: usize) {
         let mut findings = Vec::new();
-        if let Some(spread) = Spread::new([(value, kind)].into_iter()).unwrap() {
-            spread.find(text, &mut findings);
+        if let Some(spread) = Spread::new([(value, kind)].into_iter(), true).unwrap() {
+            spread.find(text, &[], &mut |finding| findings.push(finding));
         }
         assert_eq!(findings.len(), expected, "{value} in {text}");
     }
@@ -325,13 +392,63 @@ mod tests {
         check("p<ss&w0rd", Kind::Password, "<p>p&lt;ss&amp;w0rd</p>", 1);
     }
 
+    /// What is found in `text`, in which `own` were found before.
+    fn found(spread: &Option<Spread>, text: &str, own: &[Own]) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        if let Some(spread) = spread {
+            spread.find(text, own, &mut |finding| findings.push(finding));
+        }
+        findings
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_found_before_hides_nothing(
+            values in prop::collection::vec(("[aAb1.@-]{4,9}", 0..4_usize), 1..6),
+            pieces in prop::collection::vec((0..6_usize, "[ab1. %&_-]{0,3}"), 0..12),
+        ) {
+            let kinds = [Kind::Password, Kind::Email, Kind::Phone, Kind::Person];
+            let values: BTreeMap<String, Kind> =
+                values.into_iter().map(|(value, kind)| (value, kinds[kind])).collect();
+            let values: Vec<(&str, Kind)> =
+                values.iter().map(|(value, kind)| (value.as_str(), *kind)).collect();
+            // Some of them stand where they were found, others elsewhere.
+            let (mut text, mut own, mut known) = (String::new(), Vec::new(), Vec::new());
+            for (n, (value, between)) in pieces.iter().enumerate() {
+                let number = value % values.len();
+                let (value, kind) = values[number];
+                let (start, end) = (text.len(), text.len() + value.len());
+                text.push_str(value);
+                text.push_str(between);
+                if n % 3 > 0 {
+                    let is_secret = kind.is_secret();
+                    own.push(Own { start, end, is_secret, value: number as u32 });
+                    known.push(Finding { start, end, kind, rule: "test" });
+                }
+            }
+            let spread = Spread::new(values.iter().copied(), true).unwrap();
+            let settled = |own: &[Own]| {
+                let mut all = known.clone();
+                all.extend(found(&spread, &text, own));
+                settle(&mut all);
+                all.into_iter().map(|f| (f.start, f.end, f.kind)).collect::<Vec<_>>()
+            };
+            prop_assert_eq!(settled(&own), settled(&[]), "{}", text);
+            // Where nothing can be encoded, nothing is overlooked.
+            let plain = Spread::new(values.iter().copied(), false).unwrap();
+            if !may_be_encoded(&text) {
+                prop_assert_eq!(found(&plain, &text, &[]), found(&spread, &text, &[]));
+            }
+        }
+    }
+
     #[test]
     fn a_longer_value_that_does_not_fit_hides_no_shorter_one() {
         let values = ["hunter2-x", "hunter2", "hunter2-", "unter2-xyz"];
         let values = values.map(|value| (value, Kind::Password));
-        let spread = Spread::new(values.into_iter()).unwrap().unwrap();
+        let spread = Spread::new(values.into_iter(), true).unwrap().unwrap();
         let mut findings = Vec::new();
-        spread.find("hunter2-xy hunter2-x", &mut findings);
+        spread.find("hunter2-xy hunter2-x", &[], &mut |finding| findings.push(finding));
         let found: Vec<_> = findings.iter().map(|f| (f.start, f.end)).collect();
         assert_eq!(found, [(0, 7), (11, 20)]);
     }

@@ -117,7 +117,7 @@ impl Sent {
     fn restored(&self) -> Value {
         let mut value: Value = serde_json::from_str(&self.body).unwrap();
         for redaction in self.filtered.map.redactions() {
-            replace(&mut value, &redaction.placeholder, &redaction.value);
+            replace(&mut value, redaction.placeholder, redaction.value);
         }
         value
     }
@@ -234,7 +234,7 @@ fn what_is_not_replaced_keeps_its_bytes() {
     let sent = sent(request);
     let placeholder = |value| {
         let redactions = sent.filtered.map.redactions();
-        redactions.iter().find(|r| r.value == value).unwrap().placeholder.clone()
+        redactions.iter().find(|r| r.value == value).unwrap().placeholder.to_owned()
     };
     let expected = request
         .replace(r"\u0041KIA4XQ7MZ2PLW9RT3VN", &placeholder(TOKEN))
@@ -292,7 +292,7 @@ fn a_value_cut_over_adjacent_parts_is_one_value() {
         }
         let sent = sent(&user(json!(parts)).to_string());
         assert_eq!(sent.filtered.map.redactions().len(), 1, "{cuts:?}");
-        let redaction = &sent.filtered.map.redactions()[0];
+        let redaction = sent.filtered.map.redactions()[0];
         assert_eq!(redaction.value, TOKEN);
         let body: Value = serde_json::from_str(&sent.body).unwrap();
         let parts = body["messages"][0]["content"].as_array().unwrap();
@@ -318,11 +318,11 @@ fn no_text_part_becomes_empty() {
         let of = |text: &&str| json!({"type": "text", "text": text});
         let request = user(parts.iter().map(of).collect());
         let sent = sent(&request.to_string());
-        let [redaction] = sent.filtered.map.redactions() else { panic!("{parts:?}") };
+        let [redaction] = sent.filtered.map.redactions()[..] else { panic!("{parts:?}") };
         let body: Value = serde_json::from_str(&sent.body).unwrap();
         let after = body["messages"][0]["content"].as_array().unwrap();
         let after: Vec<&str> = after.iter().map(|part| part["text"].as_str().unwrap()).collect();
-        let expected = parts.concat().replace(TOKEN, &redaction.placeholder);
+        let expected = parts.concat().replace(TOKEN, redaction.placeholder);
         assert_eq!(after.concat(), expected, "{parts:?}");
         for (before, after) in parts.iter().zip(after) {
             assert_eq!(before.trim().is_empty(), after.trim().is_empty(), "{parts:?}");
@@ -380,7 +380,7 @@ fn text_files_are_read_and_images_are_not() {
         let redactions = sent.filtered.map.redactions();
         assert_eq!(redactions.len(), 1, "{request}");
         assert_eq!(redactions[0].value, EMAIL);
-        let placeholder = &redactions[0].placeholder;
+        let placeholder = redactions[0].placeholder;
         let expected = if request.contains("%40") {
             request.replace(&EMAIL.replace('@', "%40"), placeholder)
         } else {
@@ -557,7 +557,7 @@ fn what_cannot_be_looked_for_elsewhere_is_not_sent() {
 #[test]
 fn placeholders_that_are_there_already_stay_and_stand_for_nothing_else() {
     let first = sent(&user(json!(EMAIL)).to_string());
-    let placeholder = first.filtered.map.redactions()[0].placeholder.clone();
+    let placeholder = first.filtered.map.redactions()[0].placeholder.to_owned();
     let literal = sent(&user(json!(format!("what is {placeholder}?"))).to_string());
     assert!(literal.filtered.members.is_none());
     let lower = placeholder.to_lowercase();
@@ -586,6 +586,6 @@ fn explanations_name_rules_and_places() {
     let [found] = sent.filtered.found.as_slice() else { panic!() };
     assert_eq!((found.member, found.at, found.kind), (0, 32, Kind::Email));
     assert_eq!(places(&source(request), &sent.filtered.found), ["messages[0].content"]);
-    assert_eq!(found.placeholder, sent.filtered.map.redactions()[0].placeholder);
+    assert_eq!(found.redaction, 0);
     assert_eq!(sent.filtered.report.redactions, [(Kind::Email, 1)]);
 }

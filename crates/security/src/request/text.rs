@@ -6,7 +6,7 @@ use sluice_core::filtering::FilterAction;
 
 use super::compose::{Blobs, Form, Piece, Unit};
 use super::edits::{Replacement, apply, clip, edits};
-use super::known::Examined;
+use super::known::{Examined, Spot};
 use super::reader::Reader;
 use super::report::Report;
 use super::spread::Spread;
@@ -74,7 +74,7 @@ impl Filter {
             report: Report::default(),
         };
         if !known.findings.is_empty() {
-            let findings = known.findings.iter().map(|spot| spot.finding).collect();
+            let findings = known.findings.iter().map(Spot::finding).collect();
             self.replace(findings, &unit, &mut reader, &mut filtered)?;
             report.action = report.action.max(FilterAction::Redact);
             report.redactions = filtered.map.counts();
@@ -92,31 +92,30 @@ impl Filter {
     ) -> Result<(), Failure> {
         let (text, layout) = reader.composer.layout(unit);
         let values = findings.iter().map(|finding| (&text[finding.range()], finding.kind));
-        if let Some(spread) = Spread::new(values)? {
-            spread.find(text, &mut findings);
+        if let Some(spread) = Spread::new(values, true)? {
+            spread.find(text, &[], &mut |finding| findings.push(finding));
             settle(&mut findings);
             findings = clip(&findings, &layout, text, unit.joined);
         }
         let mut taken = TakenWords::new(self.surrogates);
         taken.collect(text);
         let key = PlaceholderKey::new(&self.secret, reader.subject.account);
+        let map = &mut filtered.map;
         let mut mint = |finding: &Finding| {
             let value = &text[finding.range()];
-            filtered
-                .map
-                .placeholder(&key, finding.kind, value, |word| taken.contains(word))
-                .to_owned()
+            map.number(&key, finding.kind, value, |word| taken.contains(word))
         };
-        let minted: Vec<String> = findings.iter().map(&mut mint).collect();
+        let minted: Vec<usize> = findings.iter().map(&mut mint).collect();
         let replacements: Vec<Replacement<'_>> = (findings.iter().zip(&minted))
-            .map(|(finding, with)| Replacement { range: finding.range(), with })
+            .map(|(finding, number)| (finding.range(), filtered.map.word(*number)))
+            .map(|(range, with)| Replacement { range, with })
             .collect();
         for (piece, items) in unit.pieces.iter().zip(&layout) {
             let mut changes = Vec::new();
             edits(items, piece.text, &replacements, 0, &mut changes);
             for edit in &changes {
                 for i in edit.begins.clone() {
-                    let (Some(finding), Some(placeholder)) = (findings.get(i), minted.get(i))
+                    let (Some(finding), Some(replacement)) = (findings.get(i), replacements.get(i))
                     else {
                         continue;
                     };
@@ -124,7 +123,7 @@ impl Filter {
                         range: edit.range.clone(),
                         kind: finding.kind,
                         rule: finding.rule,
-                        placeholder: placeholder.clone(),
+                        placeholder: replacement.with.to_owned(),
                     });
                 }
             }
@@ -147,7 +146,7 @@ mod tests {
         let filtered = filter().text(&text, &subject(SecurityLevel::Standard)).unwrap();
         let mut restored = filtered.text.clone();
         for redaction in filtered.map.redactions() {
-            restored = restored.replace(&redaction.placeholder, &redaction.value);
+            restored = restored.replace(redaction.placeholder, redaction.value);
         }
         assert_eq!(restored, text);
         assert!(!filtered.text.contains(EMAIL) && !filtered.text.contains(TOKEN));

@@ -36,7 +36,7 @@ pub enum Surrounding {
 }
 
 /// Whether a placeholder may be restored, from the text in front of it and what it stands for.
-type Allow<'f> = &'f mut dyn FnMut(&str, &Redaction) -> bool;
+type Allow<'f> = &'f mut dyn FnMut(&str, &Redaction<'_>) -> bool;
 
 /// How much of the text in front of a placeholder is shown to whoever decides, at least.
 const SHOWN: usize = 1024;
@@ -76,7 +76,7 @@ impl Restorer {
         &mut self,
         chunk: &str,
         out: &mut String,
-        allow: &mut dyn FnMut(&str, &Redaction) -> bool,
+        allow: &mut dyn FnMut(&str, &Redaction<'_>) -> bool,
     ) {
         self.feed(chunk, out, Some(allow), false);
     }
@@ -87,7 +87,11 @@ impl Restorer {
     }
 
     /// The same, for text that was given to [`push_if`](Self::push_if).
-    pub fn finish_if(&mut self, out: &mut String, allow: &mut dyn FnMut(&str, &Redaction) -> bool) {
+    pub fn finish_if(
+        &mut self,
+        out: &mut String,
+        allow: &mut dyn FnMut(&str, &Redaction<'_>) -> bool,
+    ) {
         self.feed("", out, Some(allow), true);
     }
 
@@ -114,28 +118,28 @@ impl Restorer {
         let end = loop {
             match finder.next(from) {
                 Found::Whole(Hit { place, number, percent }) => {
-                    let redaction = &self.map.redactions()[number];
+                    from = place.end;
+                    let Some(redaction) = self.map.redaction(number) else { continue };
                     out.push_str(&text[written..place.start]);
                     let allowed = match &mut allow {
                         None => true,
                         Some(allow) => {
                             remember(&mut self.seen, &text[written..place.start]);
-                            let allowed = allow(&self.seen, redaction);
+                            let allowed = allow(&self.seen, &redaction);
                             remember(&mut self.seen, &text[place.clone()]);
                             allowed
                         }
                     };
                     if allowed {
                         match self.surrounding {
-                            _ if percent => write_percent_encoded(&redaction.value, out),
-                            Surrounding::Text => out.push_str(&redaction.value),
-                            Surrounding::JsonString => write_escaped(&redaction.value, out),
+                            _ if percent => write_percent_encoded(redaction.value, out),
+                            Surrounding::Text => out.push_str(redaction.value),
+                            Surrounding::JsonString => write_escaped(redaction.value, out),
                         }
                     } else {
                         out.push_str(&text[place.clone()]);
                     }
                     written = place.end;
-                    from = place.end;
                 }
                 // What is cut here became no placeholder; one may have begun within it.
                 Found::Cut(at) if last => from = at + 1,

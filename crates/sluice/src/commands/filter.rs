@@ -14,6 +14,7 @@ use sluice_core::level::SecurityLevel;
 use sluice_core::source::{Source, SourceMember};
 use sluice_security::flag::Flag;
 use sluice_security::kind::Kind;
+use sluice_security::map::RedactionMap;
 use sluice_security::request::{Filter, Found, Report, Subject, places};
 use sluice_storage::MasterKey;
 
@@ -135,11 +136,11 @@ fn judge(name: Option<String>, text: String, filter: &Filter, subject: &Subject<
         match filter.request(&chat.source, subject) {
             Ok(filtered) => {
                 let seen = filtered.members.map_or(text, |members| body(&members));
-                Ok((lines(&chat.source, filtered.found), filtered.report, seen))
+                Ok((lines(&chat.source, filtered.found, &filtered.map), filtered.report, seen))
             }
             Err(refused) => {
                 let reason = refused.to_string();
-                Err((lines(&chat.source, refused.found), *refused.report, reason))
+                Err((lines(&chat.source, refused.found, &refused.map), *refused.report, reason))
             }
         }
     } else {
@@ -171,13 +172,13 @@ fn judge(name: Option<String>, text: String, filter: &Filter, subject: &Subject<
 }
 
 /// What was found in a request.
-fn lines(source: &Source, found: Vec<Found>) -> Vec<Line> {
+fn lines(source: &Source, found: Vec<Found>, map: &RedactionMap) -> Vec<Line> {
     let places = places(source, &found);
     let lines = places.into_iter().zip(found).map(|(place, found)| Line {
         place,
         kind: found.kind,
         rule: found.rule,
-        placeholder: found.placeholder,
+        placeholder: map.redaction(found.redaction).map_or("", |one| one.placeholder).to_owned(),
     });
     lines.collect()
 }
