@@ -9,7 +9,7 @@ use crate::scan::Coverage;
 /// What looks that find nothing may cost, in about nanoseconds: some at once, and some for each byte
 /// that was passed.
 ///
-/// Real files spend a tenth of their share, and personal data that is found costs nothing. A text made
+/// Real files spend a part of their share, and personal data that is found costs little. A text made
 /// of nothing but what detectors stop at spends all of it: then the rest of it is not looked at, and
 /// whoever asked is told.
 #[derive(Debug, Default)]
@@ -26,8 +26,8 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    const AT_ONCE: usize = 8 << 20;
-    const PER_BYTE: usize = 3;
+    const AT_ONCE: usize = 16 << 20;
+    const PER_BYTE: usize = 2;
     /// The same where people's names are looked for, which takes longer on any text.
     const PER_BYTE_WITH_NAMES: usize = 6;
 
@@ -80,8 +80,11 @@ impl Budget {
 mod tests {
     use std::fmt::Write;
 
+    use sluice_core::level::SecurityLevel;
+
     use super::*;
     use crate::kind::Kind;
+    use crate::level::Rules;
     use crate::scan::{Scanner, ScannerSettings};
 
     /// What a text of such lines costs beyond its share, where everything is looked for.
@@ -123,9 +126,65 @@ mod tests {
         }
     }
 
+    /// So many such lines, of which it is enough to look at a few.
+    fn reads_all_of(count: usize, kinds: Kinds, line: impl Fn(usize, &mut String)) -> bool {
+        const FEW: usize = 200;
+        let scanner = Scanner::new(&ScannerSettings::default()).unwrap();
+        let mut text = String::new();
+        for i in 0..FEW {
+            line(i, &mut text);
+        }
+        let share = Budget::new(kinds, 0).per_byte * text.len();
+        let mut debt = share;
+        scanner.scan_with(&text, kinds, &mut debt, &mut Vec::new());
+        (debt * count).saturating_sub(share * count) / FEW <= Budget::AT_ONCE
+    }
+
+    #[test]
+    fn long_files_full_of_secrets_and_names_are_read() {
+        type Line = fn(usize, &mut String);
+        let lines: &[(usize, Line)] = &[
+            (10_000, |i, out| _ = writeln!(out, "MAIL_{i}_API_KEY=k9{:x}Zt", i * 0x9e37_79b9_7f4a)),
+            (10_000, |i, out| {
+                let token = i * 0x9e37_79b9_7f4a;
+                _ = writeln!(out, "2031-04-12T11:09:07Z INFO user={i} token=q{token:x} status=200");
+            }),
+            (10_000, |i, out| {
+                let password = i * 0x9e_3779_b97f;
+                _ = writeln!(out, "site{i},https://mill{i}.org/login,ada{i},P{password:x}!");
+            }),
+            (50_000, |i, out| {
+                _ = writeln!(
+                    out,
+                    "{i},Anna Meier,ada.m{i}@busy-mill.org,+49 89 {:04} {i:04}",
+                    i % 9973
+                );
+            }),
+            (20_000, |i, out| {
+                let name = ["mail", "cache", "queue"][i % 3];
+                _ = write!(
+                    out,
+                    "\"{name}{i}\":{{\"key\":\"{name}\",\"auth\":{{\"type\":\"basic\"}}}},"
+                );
+            }),
+            (20_000, |i, out| {
+                _ = writeln!(
+                    out,
+                    "    pub fn with_token(mut self, token: impl Into<String>) -> Self {{ // {i}"
+                );
+            }),
+        ];
+        for (i, (count, line)) in lines.iter().enumerate() {
+            for level in SecurityLevel::ALL {
+                let kinds = Rules::of(level).redact;
+                assert!(reads_all_of(*count, kinds, line), "lines of form {i} at {level:?}");
+            }
+        }
+    }
+
     #[test]
     fn what_detectors_stop_at_in_vain_costs_more_than_its_share() {
-        for unit in ["password=hunter2secret ", "key=", "Authorization: Bearer "] {
+        for unit in ["password=hunter2secret ", "key=", "Authorization: Bearer ", "Anna Meier "] {
             assert!(debt(|_, out| out.push_str(unit)) > 0, "{unit}");
         }
     }

@@ -21,6 +21,20 @@ pub(crate) struct Beginnings {
     pairs: [u64; SLOTS / 64],
 }
 
+/// The words in the order that [`WordList`] needs, where another one reads better.
+pub(crate) const fn sorted<const N: usize>(mut words: [&'static str; N]) -> [&'static str; N] {
+    let mut sorted = 1;
+    while sorted < N {
+        let mut i = sorted;
+        while i > 0 && words[i].as_bytes()[0] < words[i - 1].as_bytes()[0] {
+            (words[i - 1], words[i]) = (words[i], words[i - 1]);
+            i -= 1;
+        }
+        sorted += 1;
+    }
+    words
+}
+
 const SLOTS: usize = 512;
 
 const fn slot(one: u8, other: u8) -> usize {
@@ -105,6 +119,15 @@ mod tests {
             assert!(!LIST.has(&word.to_ascii_uppercase()) && !LIST.has(&format!("{word}s")));
             assert!(!LIST.has(&word[1..]));
         }
+    }
+
+    #[test]
+    fn words_are_put_in_order() {
+        static LIST: WordList = WordList::new(&sorted(["é", "to", "a", "ta", "az", "-"]));
+        for word in ["é", "to", "a", "ta", "az", "-"] {
+            assert!(LIST.has(word), "{word}");
+        }
+        assert!(!LIST.has("t") && !LIST.has("to "));
     }
 
     #[test]

@@ -41,6 +41,8 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| {
 
 /// What labelling a word costs, in about nanoseconds.
 const COST_OF_A_WORD: usize = 80;
+/// What it costs at least, also where all of them are names: less, so that long lists are read.
+const LEAST_COST_OF_A_WORD: usize = 40;
 /// How many words of a window a name pays for: its own and those beside it.
 const WORDS_OF_A_NAME: usize = 8;
 
@@ -68,8 +70,9 @@ fn find_with(model: &Model, text: &str, kinds: Kinds, budget: &Budget, out: &mut
         tagger::label(&model.tagger, window, &mut labels);
         accept::collect(text, window, &labels, &model.thresholds, kinds, &mut covered, out);
         let names = out.len().saturating_sub(found);
-        let in_vain = window.tokens.len().saturating_sub(WORDS_OF_A_NAME * names);
-        budget.spend(COST_OF_A_WORD * in_vain);
+        let words = window.tokens.len();
+        let in_vain = words.saturating_sub(WORDS_OF_A_NAME * names);
+        budget.spend((COST_OF_A_WORD * in_vain).max(LEAST_COST_OF_A_WORD * words));
     });
 }
 

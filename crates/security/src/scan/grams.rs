@@ -22,8 +22,8 @@ pub(super) const GROUPS: usize = 8;
 /// A block, and what is looked at behind it.
 pub(super) type Block = [u8; BLOCK + BEHIND];
 
-/// Three letters, each as the bytes that it can be. Any byte will do where there are none.
-pub(super) type Gram = [&'static [u8]; GRAM];
+/// Three letters, or fewer where any will do: in any case, and as they are.
+pub(super) type Group = (&'static [&'static str], &'static [&'static str]);
 
 /// Finds words by three of their letters.
 #[derive(Debug, Clone)]
@@ -34,18 +34,20 @@ pub(super) struct Grams {
 
 impl Grams {
     /// Finds these grams. Letters of one group get mixed.
-    pub(super) const fn of(groups: [&[Gram]; GROUPS]) -> Self {
+    pub(super) const fn of(groups: [Group; GROUPS]) -> Self {
         let mut grams = Self { tables: [[[0; 16]; 2]; GRAM] };
         let mut group = 0;
         while group < GROUPS {
-            let mut gram = 0;
-            while gram < groups[group].len() {
-                let mut place = 0;
-                while place < GRAM {
-                    grams.add(group, place, groups[group][gram][place]);
-                    place += 1;
-                }
-                gram += 1;
+            let (in_any_case, exact) = groups[group];
+            let mut i = 0;
+            while i < in_any_case.len() {
+                grams.add(group, in_any_case[i].as_bytes(), true);
+                i += 1;
+            }
+            i = 0;
+            while i < exact.len() {
+                grams.add(group, exact[i].as_bytes(), false);
+                i += 1;
             }
             group += 1;
         }
@@ -58,10 +60,7 @@ impl Grams {
         for word in words {
             let with = |group: usize| {
                 let mut more = grams.clone();
-                for (place, letter) in word.iter().enumerate() {
-                    let both = [letter.to_ascii_lowercase(), letter.to_ascii_uppercase()];
-                    more.add(group, place, &both);
-                }
+                more.add(group, &word, true);
                 more
             };
             let cost = |group: usize| with(group).mixed(group) - grams.mixed(group);
@@ -75,33 +74,56 @@ impl Grams {
     /// Where in the block one of the words begins, or seems to.
     #[inline(always)]
     pub(super) fn begin<S: Simd>(&self, simd: S, block: &Block) -> u64 {
-        let groups = self.groups(simd, load::<S, 0>(simd, block), 0)
-            & self.groups(simd, load::<S, 1>(simd, block), 1)
-            & self.groups(simd, load::<S, 2>(simd, block), 2);
-        !groups.simd_eq(0).to_bitmask()
+        !self.groups(simd, block).simd_eq(0).to_bitmask()
+    }
+
+    /// The same for the words of both.
+    #[inline(always)]
+    pub(super) fn begin_any<S: Simd>(simd: S, [one, other]: &[Self; 2], block: &Block) -> u64 {
+        !(one.groups(simd, block) | other.groups(simd, block)).simd_eq(0).to_bitmask()
+    }
+
+    /// The groups that have a gram at each byte.
+    #[inline(always)]
+    fn groups<S: Simd>(&self, simd: S, block: &Block) -> u8x64<S> {
+        self.groups_at(simd, load::<S, 0>(simd, block), 0)
+            & self.groups_at(simd, load::<S, 1>(simd, block), 1)
+            & self.groups_at(simd, load::<S, 2>(simd, block), 2)
     }
 
     /// The groups that each byte can belong to, as their letter at `place`.
     #[inline(always)]
-    fn groups<S: Simd>(&self, simd: S, bytes: u8x64<S>, place: usize) -> u8x64<S> {
+    fn groups_at<S: Simd>(&self, simd: S, bytes: u8x64<S>, place: usize) -> u8x64<S> {
         let [low, high] = &self.tables[place];
         let low = u8x64::block_splat(u8x16::load_array_ref(simd, low));
         let high = u8x64::block_splat(u8x16::load_array_ref(simd, high));
         low.swizzle_dyn_within_blocks(bytes & 0x0f) & high.swizzle_dyn_within_blocks(bytes >> 4)
     }
 
-    /// Adds the letters to a group. None means all.
-    const fn add(&mut self, group: usize, place: usize, letters: &[u8]) {
-        let [low, high] = &mut self.tables[place];
-        let mut i = 0;
-        while i < letters.len() || letters.is_empty() && i < 16 {
-            let (low_half, high_half) = match letters {
-                [] => (i, i),
-                _ => (letters[i] as usize & 15, letters[i] as usize >> 4),
-            };
-            low[low_half] |= 1 << group;
-            high[high_half] |= 1 << group;
-            i += 1;
+    /// Adds a gram to a group.
+    const fn add(&mut self, group: usize, gram: &[u8], in_any_case: bool) {
+        let mut place = 0;
+        while place < GRAM {
+            let [low, high] = &mut self.tables[place];
+            if place < gram.len() {
+                let letter = gram[place];
+                let other = match letter {
+                    b'a'..=b'z' if in_any_case => letter.to_ascii_uppercase(),
+                    _ => letter,
+                };
+                low[letter as usize & 15] |= 1 << group;
+                high[letter as usize >> 4] |= 1 << group;
+                low[other as usize & 15] |= 1 << group;
+                high[other as usize >> 4] |= 1 << group;
+            } else {
+                let mut half = 0;
+                while half < 16 {
+                    low[half] |= 1 << group;
+                    high[half] |= 1 << group;
+                    half += 1;
+                }
+            }
+            place += 1;
         }
     }
 

@@ -97,11 +97,14 @@ fn letter_index(byte: u8) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use super::*;
 
     fn starts(text: &str) -> Vec<usize> {
+        static LABELS: LazyLock<Labels> = LazyLock::new(Labels::new);
         let mut starts = Vec::new();
-        Labels::new().each(Level::new(), text, |at| starts.push(at));
+        LABELS.each(Level::new(), text, |at| starts.push(at));
         starts
     }
 

@@ -9,52 +9,58 @@ use fearless_simd::prelude::*;
 
 use super::grams::{Block, Grams, block_at, load};
 
-/// Three letters of the words that stand before secrets, in groups which mixed give little that is
-/// usual.
-const WORDS: Grams = Grams::of([
-    // `pass`; `contrase`, `mysql`
-    &[[b"pP", b"aA", b"sS"], [b"r", b"a", b"s"], [b"y", b"s", b"q"]],
-    // `pw`
-    &[[b"pP", b"wW", b""]],
-    // `cret`, `cred`; `clave`, `mnemonic`
-    &[[b"cC", b"rR", b"eE"], [b"l", b"a", b"v"], [b"mM", b"nN", b"eE"]],
-    // `tok`; `login`, `identified`, `verification`
-    &[[b"tT", b"oO", b"kK"], [b"o", b"g", b"i"], [b"tT", b"iI", b"fF"], [b"r", b"i", b"f"]],
-    // `key`; `getConnection`, `backup`
-    &[[b"kK", b"eE", b"yY"], [b"e", b"t", b"C"], [b"k", b"u", b"p"]],
-    // `auth`, `://`; `Private-Lines`, `recovery`
-    &[[b"aA", b"uU", b"tT"], [b":", b"/", b"/"], [b"e", b"-", b"L"], [b"c", b"o", b"v"]],
-    // `hf_`; `WiFi.`, `PDO`, `mdp`, `phrase`, `PIN`
-    &[
-        [b"hH", b"fF", b"_"],
-        [b"F", b"i", b"."],
-        [b"P", b"D", b"O"],
-        [b"m", b"d", b"p"],
-        [b"p", b"h", b"r"],
-        [b"P", b"I", b"N"],
-    ],
-    // `senha`, `kennwort`, `wachtwoord`
-    &[[b"nN", b"hH", b"aA"], [b"n", b"n", b"w"], [b"h", b"t", b"w"]],
-]);
+/// Three letters of the words that stand before secrets, or two: in any case, then those of rare
+/// words as they are. The groups are chosen so that they give little that is usual when mixed.
+const WORDS: [Grams; 2] = [
+    Grams::of([
+        (&["://"], &["ac(", "ac:", "cov", "lav"]),
+        (&["pw"], &[]),
+        (&[], &["_bi", "nec", "nem"]),
+        (&["hf_"], &["AC.", "H \"", "P \"", "ac.", "d \""]),
+        (&["key"], &["dli", "ogi"]),
+        (&["aut"], &[":54", "ie:", "net"]),
+        (&[], &["PDO", "PIN", "etC", "etK", "eyF"]),
+        (&[], &["$5$", "A25", "reS", "te-", "teU"]),
+    ]),
+    Grams::of([
+        (&[], &["ENH", "ech", "ecr", "enh", "enn", "phr"]),
+        (&[], &["SAL", "sal", "sql", "swd", "wac"]),
+        (&["pas"], &["PSK", "ras"]),
+        (&[], &[":$1", ":$2", ":$6", ":$a", ":%s", ":*:", "Fer", "NEM"]),
+        (&["cre"], &["C25", "m_e", "mun"]),
+        (&[], &["@tc", "AES", "psk"]),
+        (&[], &["cku", "ftp", "jwt", "mdp"]),
+        (&["tok"], &["TIF", "WiF", "iph", "rif", "tif", "tyK"]),
+    ]),
+];
 
-/// Where a block has which characters.
+/// How many blocks make a chunk.
+pub(super) const CHUNK: usize = 16;
+
+/// A mask of each block of a chunk, between those of the last block before it and of the first behind
+/// it.
+pub(super) type Row = [u64; CHUNK + 2];
+
+/// Where a block has which characters, or where all blocks of a chunk do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Masks {
-    pub(super) letters: u64,
+pub(super) struct Masks<Bits = u64> {
+    pub(super) letters: Bits,
     /// `a-z`
-    pub(super) small: u64,
-    pub(super) digits: u64,
+    pub(super) small: Bits,
+    pub(super) digits: Bits,
     /// `0-9a-fA-F`
-    pub(super) hexadecimal: u64,
+    pub(super) hexadecimal: Bits,
     /// `A-Za-z0-9_-`: what tokens are made of.
-    pub(super) tokens: u64,
-    pub(super) dashes: u64,
-    pub(super) dots: u64,
-    pub(super) colons: u64,
-    pub(super) commas: u64,
-    pub(super) ats: u64,
+    pub(super) tokens: Bits,
+    /// Blanks, ends of lines and other characters of control.
+    pub(super) blanks: Bits,
+    pub(super) dashes: Bits,
+    pub(super) dots: Bits,
+    pub(super) colons: Bits,
+    pub(super) commas: Bits,
+    pub(super) ats: Bits,
     /// Where a word may stand that leads to a secret: one of [`WORDS`] begins, or seems to.
-    pub(super) words: u64,
+    pub(super) words: Bits,
 }
 
 impl Masks {
@@ -72,12 +78,13 @@ impl Masks {
             digits,
             hexadecimal: digits | letter.simd_le(5).to_bitmask(),
             tokens: letters | digits | dashes | bytes.simd_eq(b'_').to_bitmask(),
+            blanks: bytes.simd_le(b' ').to_bitmask(),
             dashes,
             dots: bytes.simd_eq(b'.').to_bitmask(),
             colons: bytes.simd_eq(b':').to_bitmask(),
             commas: bytes.simd_eq(b',').to_bitmask(),
             ats: bytes.simd_eq(b'@').to_bitmask(),
-            words: WORDS.begin(simd, block),
+            words: Grams::begin_any(simd, &WORDS, block),
         }
     }
 
@@ -86,5 +93,49 @@ impl Masks {
     pub(super) fn at<S: Simd>(simd: S, bytes: &[u8], base: usize) -> Self {
         let mut padded = None;
         Self::of(simd, block_at(bytes, base, &mut padded))
+    }
+}
+
+impl Masks<Row> {
+    /// Puts the masks of a block in their place: 0 is the block before the chunk.
+    #[inline(always)]
+    pub(super) fn set(&mut self, place: usize, block: Masks) {
+        self.letters[place] = block.letters;
+        self.small[place] = block.small;
+        self.digits[place] = block.digits;
+        self.hexadecimal[place] = block.hexadecimal;
+        self.tokens[place] = block.tokens;
+        self.blanks[place] = block.blanks;
+        self.dashes[place] = block.dashes;
+        self.dots[place] = block.dots;
+        self.colons[place] = block.colons;
+        self.commas[place] = block.commas;
+        self.ats[place] = block.ats;
+        self.words[place] = block.words;
+    }
+
+    /// The masks of the block at this place.
+    #[inline(always)]
+    pub(super) fn get(&self, place: usize) -> Masks {
+        self.map(|row| row[place])
+    }
+
+    /// All masks as something else.
+    #[inline(always)]
+    pub(super) fn map<T>(&self, of: impl Fn(&Row) -> T) -> Masks<T> {
+        Masks {
+            letters: of(&self.letters),
+            small: of(&self.small),
+            digits: of(&self.digits),
+            hexadecimal: of(&self.hexadecimal),
+            tokens: of(&self.tokens),
+            blanks: of(&self.blanks),
+            dashes: of(&self.dashes),
+            dots: of(&self.dots),
+            colons: of(&self.colons),
+            commas: of(&self.commas),
+            ats: of(&self.ats),
+            words: of(&self.words),
+        }
     }
 }

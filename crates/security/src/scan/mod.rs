@@ -2,12 +2,13 @@
 //!
 //! Ordinary text has next to nothing to find, so what costs is to see that. [`pass`] looks for hints
 //! at many times the speed of an automaton: [`masks`] turns each block of 64 bytes into bits, with the
-//! widest instructions that the processor has, [`grams`] finds words by their letters, and [`window`]
+//! widest instructions that the processor has, [`grams`] finds words by their letters, and [`hints`]
 //! derives places by arithmetic (an `@`, dense digits, dotted quads, groups of colons, long words with
 //! a digit). Only there a detector looks at the text, forwards and backwards within bounds, so that no
 //! text costs more than a fixed multiple of its length.
 
 mod grams;
+mod hints;
 mod labels;
 mod masks;
 mod pass;
@@ -15,7 +16,6 @@ mod settings;
 #[cfg(test)]
 mod tests;
 mod uuid;
-mod window;
 
 use std::cell::Cell;
 

@@ -4,9 +4,9 @@ use fearless_simd::prelude::*;
 use fearless_simd::{Level, dispatch};
 
 use super::grams::BLOCK;
-use super::masks::Masks;
+use super::hints::Hints;
+use super::masks::{CHUNK, Masks, Row};
 use super::uuid;
-use super::window::{Runs, Window};
 use crate::detectors::Budget;
 use crate::detectors::personal::{addresses, email, numbers};
 use crate::detectors::secrets::Look;
@@ -19,9 +19,6 @@ const LONGEST_RUN: usize = 4096;
 /// Kinds that are stretches of digits.
 const NUMBERS: Kinds = Kinds::of(&[Kind::Phone, Kind::Card, Kind::NationalId, Kind::Iban]);
 const ADDRESSES: Kinds = Kinds::of(&[Kind::IpAddress, Kind::PrivateIp]);
-
-/// How many blocks' masks are made before the first of them is looked at.
-const CHUNK: usize = 16;
 
 /// One pass over a text's blocks.
 pub(super) struct Pass<'t, 'f> {
@@ -73,76 +70,43 @@ impl<'t, 'f> Pass<'t, 'f> {
     #[inline(always)]
     fn blocks<S: Simd>(&mut self, simd: S) {
         let bytes = self.text.as_bytes();
-        let mut runs = Runs::default();
-        // The last of the chunk before, the chunk, and the first of the one behind it.
-        let mut masks = [Masks::default(); CHUNK + 2];
-        masks[1] = Masks::at(simd, bytes, 0);
+        let mut is_open = false;
+        let mut chunk = Masks::<Row>::default();
+        chunk.set(1, Masks::at(simd, bytes, 0));
         let mut base = 0;
         while base < bytes.len() && !self.budget.is_exceeded() {
             let count = (bytes.len() - base).div_ceil(BLOCK).min(CHUNK);
-            for (i, masks) in masks[2..].iter_mut().take(count).enumerate() {
-                *masks = Masks::at(simd, bytes, base + (i + 1) * BLOCK);
+            for place in 1..=count {
+                chunk.set(place + 1, Masks::at(simd, bytes, base + place * BLOCK));
             }
-            for three in masks.windows(3).take(count) {
-                if let [previous, current, next] = three {
-                    let window = Window { previous, current, next };
-                    let long = runs.next(&window);
-                    let dense = if self.numbers { window.dense_numbers() } else { 0 };
-                    if (long | dense | window.may_have_hints()) != 0 {
-                        self.block(base, &window, long, dense);
-                    }
-                }
-                base += BLOCK;
+            let hints = Hints::of(simd, &chunk, count, self.numbers, &mut is_open);
+            let mut blocks = hints.blocks(count);
+            while blocks != 0 {
+                let i = blocks.trailing_zeros() as usize;
+                self.block(base + i * BLOCK, &chunk, i + 1, &hints.block(i));
+                blocks &= blocks - 1;
             }
-            masks[0] = masks[count];
-            masks[1] = masks[count + 1];
+            chunk.set(0, chunk.get(count));
+            chunk.set(1, chunk.get(count + 1));
+            base += count * BLOCK;
         }
     }
 
-    /// Looks at a block with hints.
+    /// Looks at a block with hints, whose masks are at `place` of `chunk`.
     #[inline(never)]
-    fn block(&mut self, base: usize, window: &Window<'_>, mut long: u64, mut dense: u64) {
+    fn block(&mut self, base: usize, chunk: &Masks<Row>, place: usize, hints: &Hints) {
         if let Some(look) = &mut self.look {
-            let mut words = window.current.words;
-            while words != 0 {
-                look.word(base + words.trailing_zeros() as usize, self.findings);
-                words &= words - 1;
-            }
-            let (mut rules, mut flags) = window.rules_and_flags();
-            while rules != 0 {
-                look.rule(base + rules.trailing_zeros() as usize, self.findings);
-                rules &= rules - 1;
-            }
-            while flags != 0 {
-                look.flag(base + flags.trailing_zeros() as usize, self.findings);
-                flags &= flags - 1;
-            }
+            each(hints.words, |i| look.word(base + i as usize, self.findings));
+            each(hints.rules, |i| look.rule(base + i as usize, self.findings));
+            each(hints.flags, |i| look.flag(base + i as usize, self.findings));
         }
-        let mut ats = window.current.ats;
-        while ats != 0 {
-            self.at_sign(base + ats.trailing_zeros() as usize);
-            ats &= ats - 1;
-        }
-        while long != 0 {
-            let i = long.trailing_zeros();
-            self.long_run(base, i, window);
-            long &= long - 1;
-        }
-        while dense != 0 {
-            let i = dense.trailing_zeros();
-            self.dense_number(base + i as usize, window.is_behind_letter(i));
-            dense &= dense - 1;
-        }
-        let mut quads = window.dotted_quads();
-        while quads != 0 {
-            self.dotted_quad(base + quads.trailing_zeros() as usize);
-            quads &= quads - 1;
-        }
-        let mut groups = window.colon_groups() | window.dash_groups() | window.dot_groups();
-        while groups != 0 {
-            self.hex_groups(base + groups.trailing_zeros() as usize);
-            groups &= groups - 1;
-        }
+        each(hints.ats, |i| self.at_sign(base + i as usize));
+        each(hints.long, |i| self.long_run(base, i, chunk.run_around(place, i)));
+        each(hints.dense, |i| {
+            self.dense_number(base + i as usize, chunk.is_behind_letter(place, i));
+        });
+        each(hints.quads, |i| self.dotted_quad(base + i as usize));
+        each(hints.groups, |i| self.hex_groups(base + i as usize));
     }
 
     /// A look cost so much. What led to more than the `found` findings before it costs nothing.
@@ -163,7 +127,8 @@ impl<'t, 'f> Pass<'t, 'f> {
     }
 
     /// A long run of characters of tokens that includes byte `i` of the block at `base`.
-    fn long_run(&mut self, base: usize, i: u32, window: &Window<'_>) {
+    /// `before` of them are in sight before it, `behind` from it on.
+    fn long_run(&mut self, base: usize, i: u32, (before, behind): (usize, usize)) {
         let at = base + i as usize;
         if at < self.runs_until {
             return;
@@ -171,7 +136,6 @@ impl<'t, 'f> Pass<'t, 'f> {
         let bytes = self.text.as_bytes();
         let is_token = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
         // Most runs begin and end within what the masks show.
-        let (before, behind) = window.run_around(i);
         let mut start = at.saturating_sub(before);
         if before >= BLOCK {
             let floor = at.saturating_sub(LONGEST_RUN).min(start);
@@ -239,6 +203,15 @@ impl<'t, 'f> Pass<'t, 'f> {
         let until = addresses::colons(self.text, at, self.kinds, self.findings);
         self.spend(found, addresses::COST + until.saturating_sub(at));
         self.colons_until = until.max(at + 1);
+    }
+}
+
+/// Calls `look` for each bit.
+#[inline(always)]
+fn each(mut bits: u64, mut look: impl FnMut(u32)) {
+    while bits != 0 {
+        look(bits.trailing_zeros());
+        bits &= bits - 1;
     }
 }
 

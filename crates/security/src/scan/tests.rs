@@ -1,12 +1,12 @@
-//! What must hold of masks and windows, whatever the text and the processor.
+//! What must hold of masks and hints, whatever the text and the processor.
 
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, dispatch};
 use proptest::prelude::*;
 
 use super::grams::{BEHIND, BLOCK};
-use super::masks::Masks;
-use super::window::Window;
+use super::hints::{Hints, LONG_RUN};
+use super::masks::{CHUNK, Masks, Row};
 use super::{Scanner, ScannerSettings, pass};
 use crate::detectors::secrets;
 use crate::level::Rules;
@@ -36,12 +36,15 @@ fn slow_masks(bytes: &[u8], base: usize) -> Masks {
         let block = bytes.iter().skip(base).take(BLOCK).enumerate();
         block.fold(0, |bits, (i, byte)| bits | u64::from(is(byte)) << i)
     };
+    let behind = bytes.len().saturating_sub(base);
     Masks {
         letters: of(&u8::is_ascii_alphabetic),
         small: of(&u8::is_ascii_lowercase),
         digits: of(&u8::is_ascii_digit),
         hexadecimal: of(&u8::is_ascii_hexdigit),
-        tokens: of(&|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')),
+        tokens: of(&is_token),
+        // Zeros follow the text.
+        blanks: of(&|b| *b <= b' ') | u64::MAX.checked_shl(behind as u32).unwrap_or(0),
         dashes: of(&|b| *b == b'-'),
         dots: of(&|b| *b == b'.'),
         colons: of(&|b| *b == b':'),
@@ -51,12 +54,100 @@ fn slow_masks(bytes: &[u8], base: usize) -> Masks {
     }
 }
 
-/// Text of the characters that hints are made of.
+fn is_token(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
+
+/// The places of all hints in `bytes`, as the pass makes them.
+fn hints_of(level: Level, bytes: &[u8]) -> Hints<Vec<usize>> {
+    let (mut hints, mut is_open) = (Hints::<Vec<usize>>::default(), false);
+    for base in (0..bytes.len()).step_by(CHUNK * BLOCK) {
+        let mut chunk = Masks::<Row>::default();
+        let count = (bytes.len() - base).div_ceil(BLOCK).min(CHUNK);
+        for place in 0..count + 2 {
+            if let Some(base) = (base + place * BLOCK).checked_sub(BLOCK) {
+                chunk.set(place, masks_at(level, bytes, base));
+            }
+        }
+        let found: Hints<[u64; CHUNK]> =
+            dispatch!(level, simd => Hints::of(simd, &chunk, count, true, &mut is_open));
+        for i in 0..count {
+            let block = found.block(i);
+            let add = |places: &mut Vec<usize>, bits: u64| {
+                let of_block = (0..BLOCK).filter(|bit| bits >> bit & 1 != 0);
+                places.extend(of_block.map(|bit| base + i * BLOCK + bit));
+                assert!(bits == 0 || found.blocks(count) >> i & 1 != 0);
+            };
+            add(&mut hints.words, block.words);
+            add(&mut hints.rules, block.rules);
+            add(&mut hints.flags, block.flags);
+            add(&mut hints.ats, block.ats);
+            add(&mut hints.long, block.long);
+            add(&mut hints.dense, block.dense);
+            add(&mut hints.quads, block.quads);
+            add(&mut hints.groups, block.groups);
+        }
+    }
+    hints
+}
+
+/// The same, byte by byte. Those of words, of numbers and of groups are left out.
+fn slow_hints(bytes: &[u8]) -> Hints<Vec<usize>> {
+    let at = |i: usize| bytes.get(i).copied().unwrap_or(0);
+    let before = |i: usize| i.checked_sub(1).map_or(b'x', at);
+    let is_digit = |i: usize| at(i).is_ascii_digit();
+    let dot = |i: usize| i > 0 && at(i) == b'.' && is_digit(i - 1) && is_digit(i + 1);
+    let next = |i: usize| (i + 2..=i + 4).filter(|i| dot(*i)).collect::<Vec<_>>();
+    let starts = |i: usize| at(i) == b'-' && (i == 0 || !is_token(&at(i - 1)));
+    let dashes = |i: usize, count: usize| (i..i + count).all(|i| at(i) == b'-');
+    let opens = |i: usize| at(i + 1).is_ascii_alphabetic() || at(i + 1) == b'-';
+    let mut long = Vec::new();
+    let is_same = |one: &u8, other: &u8| is_token(one) && is_token(other);
+    let mut start = 0;
+    for run in bytes.chunk_by(is_same) {
+        let digit = run.iter().position(u8::is_ascii_digit);
+        if let Some(digit) = digit.filter(|_| run.len() >= LONG_RUN as usize) {
+            long.push(start + digit.max(LONG_RUN as usize - 1));
+        }
+        start += run.len();
+    }
+    let all = |is: &dyn Fn(usize) -> bool| (0..bytes.len()).filter(|i| is(*i)).collect();
+    Hints {
+        rules: all(&|i| starts(i) && dashes(i, 5)),
+        flags: all(&|i| starts(i) && opens(i) && !dashes(i, 4)),
+        ats: all(&|i| at(i) == b'@' && before(i) > b' ' && before(i) != b'@'),
+        long,
+        quads: all(&|i| dot(i) && next(i).iter().any(|second| !next(*second).is_empty())),
+        ..Hints::default()
+    }
+}
+
+/// Places of groups that may be addresses of network interfaces or of IPv6.
+fn slow_groups(bytes: &[u8]) -> Vec<usize> {
+    let at = |i: usize| bytes.get(i).copied().unwrap_or(0);
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b':';
+    let colon = |i: usize| i > 0 && at(i) == b':' && is_part(at(i - 1)) && is_part(at(i + 1));
+    let dash = |i: usize| at(i) == b'-';
+    let dots = |i: usize| i > 0 && at(i) == b'.' && at(i + 5) == b'.';
+    let is_hexadecimal = |i: usize| at(i).is_ascii_hexdigit();
+    let all = (0..bytes.len()).filter(|&i| {
+        colon(i) && (i + 1..=i + 5).any(colon) && pass::is_in_hexadecimal(bytes, i)
+            || (0..5).all(|n| dash(i + 3 * n)) && !dash(i + 1)
+            || dots(i) && is_hexadecimal(i - 1) && is_hexadecimal(i + 1)
+    });
+    all.collect()
+}
+
+/// Text of the characters that hints are made of, now and then longer than a chunk.
 fn hints() -> impl Strategy<Value = String> {
-    proptest::string::string_regex(
+    let text = proptest::string::string_regex(
         "([0-9]{1,7}|[a-f]{1,3}|[A-Z]{1,7}|[:.,@ _-]|-----|key|x|é|\n){0,90}",
-    )
-    .unwrap()
+    );
+    (0_usize..1200, text.unwrap()).prop_map(|(before, text)| {
+        let words = "some words ".repeat(100);
+        let before = if before < words.len() { &words[before..] } else { "" };
+        format!("{before}{text}")
+    })
 }
 
 proptest! {
@@ -81,42 +172,33 @@ proptest! {
     }
 
     #[test]
-    fn no_block_with_a_hint_is_passed_by(text in hints()) {
+    fn hints_are_where_they_are_said_to_be(text in hints()) {
         let bytes = text.as_bytes();
-        let at = |base: usize| masks_at(Level::new(), bytes, base);
-        for base in (0..bytes.len()).step_by(BLOCK) {
-            let previous = base.checked_sub(BLOCK).map(at).unwrap_or_default();
-            let (current, next) = (at(base), at(base + BLOCK));
-            let window = Window { previous: &previous, current: &current, next: &next };
-            let (rules, flags) = window.rules_and_flags();
-            let places = |mut bits: u64| std::iter::from_fn(move || {
-                let place = base + bits.trailing_zeros() as usize;
-                (bits != 0).then(|| { bits &= bits - 1; place })
-            });
-            let groups = places(window.colon_groups()).any(|i| pass::is_in_hexadecimal(bytes, i));
-            let hints = rules | flags | window.dotted_quads() | window.dash_groups();
-            if groups || hints != 0 {
-                prop_assert!(window.may_have_hints() != 0, "{:?} at {}", text, base);
+        let slow = slow_hints(bytes);
+        let first = hints_of(Level::baseline(), bytes);
+        for level in levels() {
+            let found = hints_of(level, bytes);
+            prop_assert_eq!(&found, &first, "{:?}", level);
+            let Hints { words, dense, groups, .. } = found.clone();
+            for place in slow_groups(bytes) {
+                prop_assert!(groups.contains(&place), "{:?} at {}", text, place);
             }
+            prop_assert_eq!(found, Hints { words, dense, groups, ..slow.clone() });
         }
     }
 
     #[test]
-    fn no_word_before_a_number_is_taken_for_an_identifier(text in hints()) {
-        let bytes = text.as_bytes();
-        let at = |base: usize| masks_at(Level::new(), bytes, base);
-        for base in (0..bytes.len()).step_by(BLOCK) {
-            let previous = base.checked_sub(BLOCK).map(at).unwrap_or_default();
-            let (current, next) = (at(base), at(base + BLOCK));
-            let window = Window { previous: &previous, current: &current, next: &next };
-            let within = window.within_words();
-            for (i, byte) in bytes.iter().enumerate().skip(base).take(BLOCK) {
-                let begins = i > 0
-                    && byte.is_ascii_digit()
-                    && bytes[i - 1].is_ascii_alphabetic()
-                    && pass::begins_with_capitals(&text, i);
-                prop_assert!(!begins || within >> (i - base) & 1 == 0, "{:?} at {}", text, i);
-            }
+    fn numbers_behind_no_letters_or_few_are_not_passed_by(
+        before in hints(),
+        word in "[A-Z]{0,6}|[a-z]{2}",
+        number in "[0-9]{6,30}",
+        behind in hints(),
+    ) {
+        let before = format!("{before} {word}");
+        let text = format!("{before}{number} {behind}");
+        for level in levels() {
+            let dense = hints_of(level, text.as_bytes()).dense;
+            prop_assert!(dense.contains(&before.len()), "{:?} {:?}", text, level);
         }
     }
 }

@@ -130,8 +130,8 @@ pub(super) fn confirm(
     }
     match verdict {
         Verdict::Secret if known + 1 == out.len() => cost.min(320) + 160,
-        Verdict::Secret | Verdict::Shapeless => cost + 160,
-        Verdict::Denied => cost + 2 * length + 280,
+        Verdict::Secret | Verdict::Shapeless => cost + 40,
+        Verdict::Denied => cost + 2 * length + 400,
     }
 }
 

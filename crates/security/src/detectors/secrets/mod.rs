@@ -32,13 +32,16 @@ mod webhooks;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use rare::words as rare_words;
+
 use aho_corasick::AhoCorasick;
 use aho_corasick::packed;
 
 use super::Budget;
 use crate::finding::Finding;
 use names::Promise;
-use rare::{Hint, RARE, RARE_BEYOND_ASCII, SEARCHED};
+use rare::{Hint, Lead, RARE_BEYOND_ASCII, Seen};
 
 /// How likely the letters of `value` follow each other in words: 0 to 9.
 pub(crate) fn wordiness(value: &str) -> f32 {
@@ -49,7 +52,6 @@ pub(crate) fn wordiness(value: &str) -> f32 {
 #[derive(Debug)]
 pub(crate) struct Secrets {
     vendors: vendors::Index,
-    searched: Searcher,
     rare_beyond_ascii: Searcher,
 }
 
@@ -92,11 +94,7 @@ impl Secrets {
     pub(crate) fn new() -> Self {
         let words = RARE_BEYOND_ASCII.iter().map(|(word, _)| *word);
         let told = speech::RARE_BEYOND_ASCII.iter().map(|(word, _)| *word);
-        Self {
-            vendors: vendors::Index::new(),
-            searched: Searcher::new(SEARCHED.iter().map(|(word, _)| *word)),
-            rare_beyond_ascii: Searcher::new(words.chain(told)),
-        }
+        Self { vendors: vendors::Index::new(), rare_beyond_ascii: Searcher::new(words.chain(told)) }
     }
 
     /// A look at a new text.
@@ -107,7 +105,7 @@ impl Secrets {
             budget,
             bare: grammar::Bare::default(),
             passed_names: vendors::PassedNames::default(),
-            rare: Vec::new(),
+            rare: Seen::default(),
             table: tables::Last::default(),
             names_until: 0,
             found_until: 0,
@@ -119,36 +117,24 @@ impl Secrets {
     /// Secrets that a rare word leads to.
     pub(crate) fn rare(&self, look: &mut Look<'_>, out: &mut Vec<Finding>) {
         let text = look.text;
-        look.restart();
-        let mut rare = std::mem::take(&mut look.rare);
-        rare.sort_by_key(|(start, _)| *start);
-        let mut behind = 0;
-        for (start, index) in rare {
-            if start < behind {
-                continue;
-            }
-            if let Some((word, _, hint)) = RARE.get(index) {
-                behind = start + word.len();
-                look.rare(Some(hint), start, behind, out);
-            } else if let Some((word, noun)) = speech::rare(index - RARE.len()) {
-                behind = start + word.len();
-                look.told(noun, start, behind, out);
+        for words in std::mem::take(&mut look.rare).passes() {
+            look.restart();
+            for (start, end, lead) in words {
+                match lead {
+                    Lead::Hint(hint) => look.rare(hint, start, end, out),
+                    Lead::Told(noun) => look.told(noun, start, end, out),
+                }
             }
         }
-        look.restart();
-        self.searched.each(text, |word, start, end| {
-            look.rare(SEARCHED.get(word).map(|(_, hint)| hint), start, end, out);
-        });
         if !text.is_ascii() {
             look.restart();
             self.rare_beyond_ascii.each(text, |word, start, end| {
                 match word.checked_sub(RARE_BEYOND_ASCII.len()) {
-                    None => look.rare(
-                        RARE_BEYOND_ASCII.get(word).map(|(_, hint)| hint),
-                        start,
-                        end,
-                        out,
-                    ),
+                    None => {
+                        if let Some((_, hint)) = RARE_BEYOND_ASCII.get(word) {
+                            look.rare(*hint, start, end, out);
+                        }
+                    }
                     Some(told) => {
                         if let Some((_, noun)) = speech::RARE_BEYOND_ASCII.get(told) {
                             look.told(*noun, start, end, out);
@@ -160,6 +146,9 @@ impl Secrets {
     }
 }
 
+/// How much longer a look takes where nothing can be foretold than in the same line again and again.
+const SURPRISE: usize = 2;
+
 /// One look at a text.
 #[derive(Debug)]
 pub(crate) struct Look<'a> {
@@ -168,8 +157,8 @@ pub(crate) struct Look<'a> {
     budget: &'a Budget,
     bare: grammar::Bare,
     passed_names: vendors::PassedNames,
-    /// Where each of [`RARE`] was seen, and which it was.
-    rare: Vec<(usize, usize)>,
+    /// Rare words that were passed.
+    rare: Seen,
     table: tables::Last,
     // Up to where names were read, secrets found, URLs and command lines read.
     names_until: usize,
@@ -185,8 +174,8 @@ impl Look<'_> {
         let bytes = self.text.as_bytes();
         if is_keyword(bytes, at) {
             self.keyword(at, out);
-        } else if let Some(found) = rare_word(bytes, at) {
-            self.rare.push(found);
+        } else {
+            self.rare.look(bytes, at);
         }
     }
 
@@ -200,7 +189,7 @@ impl Look<'_> {
                 // A user and a password take longer than a host.
                 let has_user = bytes.get(self.urls_until) == Some(&b'@') && out.len() == found;
                 let passed = self.urls_until.saturating_sub(at + 3);
-                self.budget.spend(8 + 2 * passed + if has_user { 120 } else { 0 });
+                self.charge(8 + 2 * passed + if has_user { 40 } else { 0 });
             }
         } else if at >= self.names_until {
             if bytes[at..].starts_with(b"hf_") {
@@ -240,7 +229,7 @@ impl Look<'_> {
         };
         if is_flag && at >= self.commands_until && self.budget.has(at) {
             let (cost, until) = shell::confirm(self.text, at, out);
-            self.budget.spend(cost);
+            self.charge(cost);
             self.commands_until = until;
         }
     }
@@ -280,7 +269,7 @@ impl Look<'_> {
         }
         let is_token = vendors::run(self.vendors, self.text, start, end, is_hex, out).is_some();
         let is_found = end <= self.found_until;
-        self.budget.spend(if is_hex { 15 } else { 60 });
+        self.budget.spend(if is_hex { 15 } else { 120 });
         if !is_token && !is_uuid && !is_found && self.budget.has(start) {
             let cost = self.passed_names.look(self.text, start, end, out);
             self.budget.spend(20 + cost);
@@ -292,8 +281,7 @@ impl Look<'_> {
         (self.names_until, self.found_until) = (0, 0);
     }
 
-    fn rare(&mut self, hint: Option<&Hint>, start: usize, end: usize, out: &mut Vec<Finding>) {
-        let Some(hint) = hint else { return };
+    fn rare(&mut self, hint: Hint, start: usize, end: usize, out: &mut Vec<Finding>) {
         if start < self.found_until || !self.budget.has(start) {
             return;
         }
@@ -306,15 +294,15 @@ impl Look<'_> {
             }
             Hint::ForeignName => {
                 let known = out.len();
-                self.budget.spend(assignment::confirm_foreign(self.text, start, end, out));
+                self.charge(assignment::confirm_foreign(self.text, start, end, out));
                 if out.len() == known {
                     self.told(speech::Noun::Password, start, end, out);
                 }
                 return;
             }
             Hint::Putty => private_keys::putty(text, start, out),
-            Hint::Argument(nth) => calls::argument(text, end, *nth, Promise::Password, out),
-            Hint::Key(nth) => calls::argument(text, end, *nth, Promise::Secret, out),
+            Hint::Argument(nth) => calls::argument(text, end, nth, Promise::Password, out),
+            Hint::Key(nth) => calls::argument(text, end, nth, Promise::Secret, out),
             Hint::Bind => calls::bind(text, end, out),
             Hint::Dsn => calls::dsn(text, start, out),
             Hint::Cookies => calls::cookies(text, end, out),
@@ -342,7 +330,7 @@ impl Look<'_> {
             Hint::SnmpUser => calls::snmp_user(text, end, out),
         };
         // Most of these looks read some hundred bytes to see that there is nothing.
-        self.budget.spend(48 + until.saturating_sub(start).max(64));
+        self.charge(48 + until.saturating_sub(start).max(64));
         self.found_until = self.found_until.max(until);
     }
 
@@ -358,14 +346,14 @@ impl Look<'_> {
             let from = assignment::start_of_name(bytes, start, floor);
             if tables::may_begin_column(bytes, from) {
                 let cost = tables::confirm(self.text, (from, to), &mut self.table, out);
-                self.budget.spend(cost);
+                self.charge(cost);
             }
         }
         let known = out.len();
         if assignment::may_have_value(bytes, to) && self.budget.has(start) {
             let from = assignment::start_of_name(bytes, start, floor);
             let cost = assignment::confirm(self.text, from, to, &mut self.bare, out);
-            self.budget.spend(cost);
+            self.charge(cost);
             if let Some(last) = out[known..].last().filter(|last| last.start >= to) {
                 self.found_until = last.end;
                 if bytes.get(to) == Some(&b' ') {
@@ -392,9 +380,14 @@ impl Look<'_> {
         }
     }
 
+    /// Charges a look that takes so long in a text of which the processor can foretell what comes next.
+    fn charge(&self, nanoseconds: usize) {
+        self.budget.spend(nanoseconds * SURPRISE);
+    }
+
     /// Charges a look from `from` on, and forgets what it found if that has a name of its own.
     fn spend(&mut self, looked: speech::Looked, from: usize, known: usize, out: &mut Vec<Finding>) {
-        self.budget.spend(looked.cost);
+        self.charge(looked.cost);
         let between = |found: &Finding| self.text.as_bytes().get(from..found.start);
         if out.get(known).and_then(between).is_some_and(has_own_name) {
             out.truncate(known);
@@ -414,12 +407,6 @@ fn has_own_name(between: &[u8]) -> bool {
         && name.iter().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(b))
 }
 
-/// The rare words of ASCII, each with the place of the three letters that the pass stops at.
-#[cfg(test)]
-pub(crate) fn rare_words() -> impl Iterator<Item = (&'static str, usize)> {
-    RARE.iter().map(|(word, place, _)| (*word, *place)).chain(speech::rare_words())
-}
-
 /// Whether a word begins at `at` that nearly all secrets have before or in them: a part of a name, in
 /// any case, `://`, or `hf_`, whose tokens have no digits.
 #[inline]
@@ -434,53 +421,4 @@ fn is_keyword(bytes: &[u8], at: usize) -> bool {
         &head,
         [b'p', b'w', ..] | b"pass" | b"cret" | b"cred" | b"auth" | [b'h', b'f', b'_', _]
     ) || matches!(&head[..3], b"tok" | b"key" | b"://")
-}
-
-/// Which three letters one of the rare words may have where the pass stops: reading the words that
-/// nearly all candidates are not would cost more than finding the candidates.
-static HEADS: [bool; 1024] = {
-    let mut heads = [false; 1024];
-    let mut i = 0;
-    while i < RARE.len() {
-        let (word, place, _) = RARE[i];
-        heads[head(word.as_bytes(), place)] = true;
-        i += 1;
-    }
-    i = 0;
-    while i < speech::RARE.len() {
-        let (word, place, _) = speech::RARE[i];
-        heads[head(word.as_bytes(), place)] = true;
-        i += 1;
-    }
-    heads
-};
-
-/// A number for the three letters at `at`.
-#[inline]
-const fn head(bytes: &[u8], at: usize) -> usize {
-    let letters = u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], 0]);
-    (letters.wrapping_mul(0x9E37_79B1) >> 22) as usize
-}
-
-/// The one of the rare words whose three letters are at `at`: where it begins, and which it is.
-#[inline]
-fn rare_word(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
-    if bytes.len() < at + 3 || !HEADS[head(bytes, at)] {
-        return None;
-    }
-    whole_word(bytes, at)
-}
-
-#[inline(never)]
-fn whole_word(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
-    let found = RARE.iter().enumerate().find_map(|(index, (word, place, _))| {
-        // Comparing whole words is slow, and nearly all differ here.
-        if bytes[at] != word.as_bytes()[*place] {
-            return None;
-        }
-        let start = at.checked_sub(*place)?;
-        bytes[start..].starts_with(word.as_bytes()).then_some((start, index))
-    });
-    let told = || speech::rare_word(bytes, at).map(|(start, index)| (start, RARE.len() + index));
-    found.or_else(told)
 }

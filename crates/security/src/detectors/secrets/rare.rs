@@ -1,8 +1,10 @@
 //! Words that are rare in any text and say that a secret is near.
 //!
-//! Those in [`RARE`] are found by the engine's pass. The others have a vectorised searcher, which takes
-//! at most 64, of four bytes or more; it compares their first four bytes at once, so those should be
-//! rare.
+//! Those of ASCII are found by the engine's pass, by three of their letters. They are looked at behind
+//! all other hints, first [`RARE`] and what prose has, then [`SEARCHED`], each kind in a pass of its
+//! own that knows nothing of what the others found.
+
+use super::speech::{self, Noun};
 
 /// What a rare word hints at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,80 +62,80 @@ pub(super) enum Hint {
 /// Words that are rare in any text, each with the place of the three letters that the engine's pass
 /// stops at.
 pub(super) const RARE: &[(&str, usize, Hint)] = &[
-    ("senha", 2, Hint::Name),
-    ("Senha", 2, Hint::Name),
-    ("SENHA", 2, Hint::Name),
+    ("senha", 1, Hint::Name),
+    ("Senha", 1, Hint::Name),
+    ("SENHA", 1, Hint::Name),
     ("contrase", 4, Hint::Name),
     ("Contrase", 4, Hint::Name),
-    ("kennwort", 2, Hint::Name),
-    ("Kennwort", 2, Hint::Name),
-    ("wachtwoord", 3, Hint::Name),
-    ("Private-Lines", 6, Hint::Putty),
+    ("kennwort", 1, Hint::Name),
+    ("Kennwort", 1, Hint::Name),
+    ("wachtwoord", 0, Hint::Name),
+    ("Private-Lines", 5, Hint::Putty),
     ("DENTIFIED BY ", 3, Hint::Sql),
     ("dentified by ", 3, Hint::Sql),
     (".login(", 2, Hint::Argument(1)),
-    ("WiFi.begin(", 2, Hint::Argument(1)),
+    ("WiFi.begin(", 0, Hint::Argument(1)),
     ("new PDO(", 4, Hint::Argument(2)),
-    ("mysqli_connect(", 1, Hint::Argument(2)),
-    ("mysql_connect(", 1, Hint::Argument(2)),
+    ("mysqli_connect(", 2, Hint::Argument(2)),
+    ("mysql_connect(", 2, Hint::Argument(2)),
     ("getConnection(", 1, Hint::Argument(2)),
 ];
 
-/// Words that have a searcher of their own.
-pub(super) const SEARCHED: &[(&str, Hint)] = &[
-    ("_psk", Hint::Name),
-    ("_PSK", Hint::Name),
-    ("psk=", Hint::Name),
-    ("_SALT", Hint::Name),
-    ("_salt", Hint::Name),
-    ("login(", Hint::Connect),
-    ("SecureString ", Hint::Argument(0)),
-    ("onnect(", Hint::Connect),
-    ("linkedsrvlogin ", Hint::Connect),
-    ("p_addlogin ", Hint::Connect),
-    ("jwt.", Hint::Jwt),
-    ("eateHmac(", Hint::Key(1)),
-    ("ipheriv(", Hint::Key(1)),
-    ("mac.new(", Hint::Key(0)),
-    ("MAC.new(", Hint::Key(0)),
-    ("mac.New(", Hint::Key(1)),
-    ("mac::Key::new(", Hint::Key(1)),
-    ("hash_hmac(", Hint::Key(2)),
-    ("SecretKeySpec(", Hint::Key(0)),
-    ("HMAC256(", Hint::Key(0)),
-    ("HMACSHA256(", Hint::Key(0)),
-    ("SecurityKey(", Hint::Key(0)),
-    ("ShaKeyFor(", Hint::Key(0)),
-    ("Fernet(", Hint::Key(0)),
-    ("AES.new(", Hint::Key(0)),
-    ("sym_encrypt(", Hint::Key(1)),
-    ("@tcp(", Hint::Dsn),
-    ("ookie: ", Hint::Cookies),
-    ("_bind", Hint::Bind),
-    ("PSK \"", Hint::Ipsec),
-    ("EAP \"", Hint::Ipsec),
-    ("AUTH \"", Hint::Ipsec),
-    ("send \"", Hint::Send),
-    ("sendline(", Hint::Send),
-    ("echo ", Hint::Echo),
-    ("chpasswd", Hint::Accounts),
-    (":543", Hint::Pgpass),
-    (":*:*", Hint::Pgpass),
-    (":$6$", Hint::Hash),
-    (":$5$", Hint::Hash),
-    (":$1$", Hint::Hash),
-    (":$2y$", Hint::Hash),
-    (":$apr1$", Hint::Hash),
-    (":%s@", Hint::Format),
-    ("kind: Secret", Hint::Manifest),
-    ("net use", Hint::NetUse),
-    ("ommunity ", Hint::Directive),
-    ("reateUser ", Hint::SnmpUser),
-    ("sqlplus ", Hint::Slash),
-    ("ftp -", Hint::Ftp),
+/// The same, looked at behind those.
+pub(super) const SEARCHED: &[(&str, usize, Hint)] = &[
+    ("_psk", 1, Hint::Name),
+    ("_PSK", 1, Hint::Name),
+    ("psk=", 0, Hint::Name),
+    ("_SALT", 1, Hint::Name),
+    ("_salt", 1, Hint::Name),
+    ("login(", 1, Hint::Connect),
+    ("SecureString ", 4, Hint::Argument(0)),
+    ("onnect(", 2, Hint::Connect),
+    ("linkedsrvlogin ", 10, Hint::Connect),
+    ("p_addlogin ", 6, Hint::Connect),
+    ("jwt.", 0, Hint::Jwt),
+    ("eateHmac(", 6, Hint::Key(1)),
+    ("ipheriv(", 0, Hint::Key(1)),
+    ("mac.new(", 1, Hint::Key(0)),
+    ("MAC.new(", 1, Hint::Key(0)),
+    ("mac.New(", 1, Hint::Key(1)),
+    ("mac::Key::new(", 1, Hint::Key(1)),
+    ("hash_hmac(", 7, Hint::Key(2)),
+    ("SecretKeySpec(", 4, Hint::Key(0)),
+    ("HMAC256(", 3, Hint::Key(0)),
+    ("HMACSHA256(", 6, Hint::Key(0)),
+    ("SecurityKey(", 6, Hint::Key(0)),
+    ("ShaKeyFor(", 4, Hint::Key(0)),
+    ("Fernet(", 0, Hint::Key(0)),
+    ("AES.new(", 0, Hint::Key(0)),
+    ("sym_encrypt(", 2, Hint::Key(1)),
+    ("@tcp(", 0, Hint::Dsn),
+    ("ookie: ", 3, Hint::Cookies),
+    ("_bind", 0, Hint::Bind),
+    ("PSK \"", 0, Hint::Ipsec),
+    ("EAP \"", 2, Hint::Ipsec),
+    ("AUTH \"", 3, Hint::Ipsec),
+    ("send \"", 3, Hint::Send),
+    ("sendline(", 3, Hint::Send),
+    ("echo ", 0, Hint::Echo),
+    ("chpasswd", 5, Hint::Accounts),
+    (":543", 0, Hint::Pgpass),
+    (":*:*", 0, Hint::Pgpass),
+    (":$6$", 0, Hint::Hash),
+    (":$5$", 1, Hint::Hash),
+    (":$1$", 0, Hint::Hash),
+    (":$2y$", 0, Hint::Hash),
+    (":$apr1$", 0, Hint::Hash),
+    (":%s@", 0, Hint::Format),
+    ("kind: Secret", 7, Hint::Manifest),
+    ("net use", 0, Hint::NetUse),
+    ("ommunity ", 2, Hint::Directive),
+    ("reateUser ", 3, Hint::SnmpUser),
+    ("sqlplus ", 0, Hint::Slash),
+    ("ftp -", 0, Hint::Ftp),
 ];
 
-/// The same, for texts beyond ASCII.
+/// Words beyond ASCII, which have a searcher of their own.
 pub(super) const RARE_BEYOND_ASCII: &[(&str, Hint)] = &[
     ("пароль", Hint::Name),
     ("Пароль", Hint::Name),
@@ -145,3 +147,113 @@ pub(super) const RARE_BEYOND_ASCII: &[(&str, Hint)] = &[
     ("hasło", Hint::Name),
     ("lösenord", Hint::Name),
 ];
+
+/// What a rare word leads to.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Lead {
+    Hint(Hint),
+    /// What is told in prose.
+    Told(Noun),
+}
+
+/// How many of the words of ASCII are looked at first.
+const FIRST: usize = RARE.len() + speech::RARE.len();
+/// How many words of ASCII there are.
+const COUNT: usize = FIRST + SEARCHED.len();
+
+/// A word of ASCII, and the place of the three letters that the pass stops at.
+const fn word(index: usize) -> (&'static str, usize) {
+    if index < RARE.len() {
+        (RARE[index].0, RARE[index].1)
+    } else if index < FIRST {
+        let index = index - RARE.len();
+        (speech::RARE[index].0, speech::RARE[index].1)
+    } else {
+        (SEARCHED[index - FIRST].0, SEARCHED[index - FIRST].1)
+    }
+}
+
+/// All words of ASCII, each with the place of the three letters that the pass stops at.
+#[cfg(test)]
+pub(crate) fn words() -> impl Iterator<Item = (&'static str, usize)> {
+    (0..COUNT).map(word)
+}
+
+/// The words by a number for their three letters, as chains: reading all words that a place does not
+/// have would cost more than finding the place.
+static CHAINS: ([u8; 1024], [u8; COUNT]) = {
+    let (mut first, mut next) = ([NONE; 1024], [NONE; COUNT]);
+    let mut index = COUNT;
+    while index > 0 {
+        index -= 1;
+        let (word, place) = word(index);
+        let [one, two, three] =
+            [word.as_bytes()[place], word.as_bytes()[place + 1], word.as_bytes()[place + 2]];
+        let chain = chain([one, two, three]);
+        next[index] = first[chain];
+        first[chain] = index as u8;
+    }
+    (first, next)
+};
+/// The end of a chain.
+const NONE: u8 = u8::MAX;
+const _: () = assert!(COUNT < NONE as usize);
+
+/// A number for three letters.
+#[inline]
+const fn chain([one, two, three]: [u8; 3]) -> usize {
+    (u32::from_le_bytes([one, two, three, 0]).wrapping_mul(0x9E37_79B1) >> 22) as usize
+}
+
+/// Rare words that were seen in a text.
+#[derive(Debug, Default)]
+pub(super) struct Seen(Vec<(usize, u8)>);
+
+impl Seen {
+    /// Remembers the words whose three letters are at `at`.
+    #[inline]
+    pub(super) fn look(&mut self, bytes: &[u8], at: usize) {
+        let letters = bytes[at..].first_chunk::<3>();
+        let first = letters.map_or(NONE, |letters| CHAINS.0[chain(*letters)]);
+        if first != NONE {
+            self.look_along(first, bytes, at);
+        }
+    }
+
+    #[inline(never)]
+    fn look_along(&mut self, first: u8, bytes: &[u8], at: usize) {
+        let mut index = first;
+        while index != NONE {
+            let (word, place) = word(usize::from(index));
+            if let Some(start) = at.checked_sub(place)
+                && bytes[start..].starts_with(word.as_bytes())
+            {
+                self.0.push((start, index));
+            }
+            index = CHAINS.1[usize::from(index)];
+        }
+    }
+
+    /// The words that are looked at first and those that are looked at behind them, each in order and
+    /// without those that overlap one before.
+    pub(super) fn passes(mut self) -> [impl Iterator<Item = (usize, usize, Lead)>; 2] {
+        self.0.sort_unstable();
+        let (first, then) = self.0.into_iter().partition(|(_, i)| usize::from(*i) < FIRST);
+        [first, then].map(|words: Vec<(usize, u8)>| {
+            let mut behind = 0;
+            words.into_iter().filter_map(move |(start, index)| {
+                let index = usize::from(index);
+                let (word, _) = word(index);
+                let lead = match (RARE.get(index), SEARCHED.get(index.wrapping_sub(FIRST))) {
+                    (Some((_, _, hint)), _) | (_, Some((_, _, hint))) => Lead::Hint(*hint),
+                    _ => Lead::Told(speech::RARE.get(index - RARE.len())?.2),
+                };
+                if start < behind {
+                    return None;
+                }
+                behind = start + word.len();
+                Some((start, behind, lead))
+            })
+        })
+    }
+}

@@ -78,13 +78,35 @@ pub(super) fn confirm(text: &str, at: usize, out: &mut Vec<Finding>) -> (usize, 
     (cost, end)
 }
 
-type Programs = &'static [&'static [u8]];
+/// Programs, by how a word of theirs begins.
+#[derive(Debug, Clone, Copy)]
+struct Programs {
+    beginnings: &'static [&'static [u8]],
+    /// The first bytes of them: most words have another one.
+    first: u128,
+}
+
+impl Programs {
+    const fn of(beginnings: &'static [&'static [u8]]) -> Self {
+        let (mut first, mut i) = (0, 0);
+        while i < beginnings.len() {
+            first |= 1 << beginnings[i][0];
+            i += 1;
+        }
+        Self { beginnings, first }
+    }
+
+    fn begin(&self, word: &[u8]) -> bool {
+        word.first().is_some_and(|byte| self.first >> (byte & 127) & 1 != 0)
+            && self.beginnings.iter().any(|beginning| word.starts_with(beginning))
+    }
+}
 
 /// Where the value of the flag at `at` begins, and what it is; or what the look cost.
 fn flag(bytes: &[u8], at: usize) -> Result<(usize, Takes), usize> {
     const CHEAP: usize = 8;
-    const WEB: Programs = &[b"curl", b"wget", b"http ", b"https "];
-    const OTHERS: Programs = &[
+    const WEB: Programs = Programs::of(&[b"curl", b"wget", b"http ", b"https "]);
+    const OTHERS: Programs = Programs::of(&[
         b"sshpass",
         b"login ",
         b"unlock-keychain",
@@ -108,11 +130,11 @@ fn flag(bytes: &[u8], at: usize) -> Result<(usize, Takes), usize> {
         b"redis-cli",
         b"plink",
         b"isql",
-    ];
+    ]);
     /// Archives' programs take the password without a blank.
     const ARCHIVES: Programs =
-        &[b"mysql", b"mariadb", b"mongo", b"7z ", b"7za ", b"rar ", b"unrar "];
-    const UPPER_P: Programs = &[
+        Programs::of(&[b"mysql", b"mariadb", b"mongo", b"7z ", b"7za ", b"rar ", b"unrar "]);
+    const UPPER_P: Programs = Programs::of(&[
         b"sqlcmd",
         b"bcp ",
         b"isql",
@@ -125,11 +147,24 @@ fn flag(bytes: &[u8], at: usize) -> Result<(usize, Takes), usize> {
         b"jmx",
         b"wget",
         b"fping",
-    ];
-    const SNMP: Programs =
-        &[b"snmpget", b"snmpwalk", b"snmpset", b"snmpbulk", b"snmpgetnext", b"snmptrap"];
-    const SAMBA: Programs =
-        &[b"smbclient", b"rpcclient", b"net rpc", b"net ads", b"smbget", b"smbmap", b"wmic"];
+    ]);
+    const SNMP: Programs = Programs::of(&[
+        b"snmpget",
+        b"snmpwalk",
+        b"snmpset",
+        b"snmpbulk",
+        b"snmpgetnext",
+        b"snmptrap",
+    ]);
+    const SAMBA: Programs = Programs::of(&[
+        b"smbclient",
+        b"rpcclient",
+        b"net rpc",
+        b"net ads",
+        b"smbget",
+        b"smbmap",
+        b"wmic",
+    ]);
     let before = at.checked_sub(1).map_or(b' ', |i| bytes[i]);
     if !matches!(before, b' ' | b'\t' | b'\n' | b'"' | b'\'' | b'[') {
         return Err(CHEAP);
@@ -137,30 +172,34 @@ fn flag(bytes: &[u8], at: usize) -> Result<(usize, Takes), usize> {
     // A flag that begins like a shorter one stands before it.
     const FLAGS: &[(&[u8], Takes, Programs)] = &[
         (b"-u", Takes::UserAndPassword, WEB),
-        (b"-u", Takes::Joined(b','), &[b"lftp"]),
+        (b"-u", Takes::Joined(b','), Programs::of(&[b"lftp"])),
         (b"-U", Takes::Joined(b'%'), SAMBA),
         (b"-U", Takes::UserAndPassword, WEB),
         (b"--user", Takes::Joined(b'%'), SAMBA),
         (b"--user", Takes::UserAndPassword, WEB),
         (b"--proxy-user", Takes::UserAndPassword, WEB),
-        (b"-pw", Takes::Password, &[b"plink", b"pscp", b"psftp", b"putty", b"kitty"]),
+        (b"-pw", Takes::Password, Programs::of(&[b"plink", b"pscp", b"psftp", b"putty", b"kitty"])),
         (b"-p", Takes::Password, OTHERS),
-        (b"-a", Takes::Password, &[b"redis-cli", b"http ", b"https "]),
-        (b"-a", Takes::UserAndPassword, &[b"http ", b"https "]),
+        (b"-a", Takes::Password, Programs::of(&[b"redis-cli", b"http ", b"https "])),
+        (b"-a", Takes::UserAndPassword, Programs::of(&[b"http ", b"https "])),
         (b"-P", Takes::Password, UPPER_P),
-        (b"-w", Takes::Password, &[b"ldap", b"add-generic-password", b"add-internet-password"]),
-        (b"-k", Takes::Password, &[b"openssl enc", b"openssl aes"]),
+        (
+            b"-w",
+            Takes::Password,
+            Programs::of(&[b"ldap", b"add-generic-password", b"add-internet-password"]),
+        ),
+        (b"-k", Takes::Password, Programs::of(&[b"openssl enc", b"openssl aes"])),
         (b"-A", Takes::Password, SNMP),
         (b"-X", Takes::Password, SNMP),
         (b"-c", Takes::Password, SNMP),
-        (b"-nb", Takes::LastWord, &[b"htpasswd"]),
-        (b"-bn", Takes::LastWord, &[b"htpasswd"]),
-        (b"-Bbn", Takes::LastWord, &[b"htpasswd"]),
-        (b"-nbB", Takes::LastWord, &[b"htpasswd"]),
-        (b"-bnB", Takes::LastWord, &[b"htpasswd"]),
-        (b"-cb", Takes::LastWord, &[b"htpasswd"]),
-        (b"-bc", Takes::LastWord, &[b"htpasswd"]),
-        (b"-b", Takes::LastWord, &[b"htpasswd", b"mosquitto_passwd"]),
+        (b"-nb", Takes::LastWord, Programs::of(&[b"htpasswd"])),
+        (b"-bn", Takes::LastWord, Programs::of(&[b"htpasswd"])),
+        (b"-Bbn", Takes::LastWord, Programs::of(&[b"htpasswd"])),
+        (b"-nbB", Takes::LastWord, Programs::of(&[b"htpasswd"])),
+        (b"-bnB", Takes::LastWord, Programs::of(&[b"htpasswd"])),
+        (b"-cb", Takes::LastWord, Programs::of(&[b"htpasswd"])),
+        (b"-bc", Takes::LastWord, Programs::of(&[b"htpasswd"])),
+        (b"-b", Takes::LastWord, Programs::of(&[b"htpasswd", b"mosquitto_passwd"])),
     ];
     let rest = &bytes[at..];
     let mut command: Option<&[u8]> = None;
@@ -250,11 +289,8 @@ fn command_before(bytes: &[u8], at: usize) -> &[u8] {
 fn has_program(command: &[u8], programs: Programs) -> bool {
     let mut begins = true;
     for (i, &byte) in command.iter().enumerate() {
-        if begins && byte.is_ascii_alphanumeric() {
-            let word = &command[i..];
-            if programs.iter().any(|program| program[0] == byte && word.starts_with(program)) {
-                return true;
-            }
+        if begins && byte.is_ascii_alphanumeric() && programs.begin(&command[i..]) {
+            return true;
         }
         begins = !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
     }

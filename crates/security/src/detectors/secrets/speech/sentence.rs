@@ -36,10 +36,15 @@ impl Chunk<'_> {
 
     /// Whether no sentence has such a word.
     pub(super) fn is_code(&self) -> bool {
-        // Most words are seen to be none at once.
-        let is_letter = |b: u8| b.is_ascii_alphanumeric() || b >= 0x80 || b == b'-';
-        if self.behind.is_empty() && self.written.bytes().all(is_letter) {
-            return false;
+        // Most words are seen to be none at once: all that follows has one of these.
+        let is_sign = |b: u8| {
+            matches!(
+                b,
+                b'(' | b'{' | b'}' | b'=' | b':' | b';' | b'[' | b'&' | b'|' | b'<' | b'>' | b'+'
+            )
+        };
+        if !self.written.bytes().any(is_sign) {
+            return !self.behind.is_empty() && self.ends_statement();
         }
         let has = |parts: &[&str]| parts.iter().any(|part| self.written.contains(part));
         matches!(self.written, "=" | "|" | "==" | "+" | "=>" | "!=")
@@ -116,6 +121,11 @@ impl<'a> Iterator for Chunks<'a> {
 
 fn stripped(text: &str, start: usize, end: usize, lines_before: usize) -> Chunk<'_> {
     let whole = &text[start..end];
+    // Most words have no signs around them.
+    let is_plain = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphanumeric);
+    if is_plain(whole.as_bytes().first()) && is_plain(whole.as_bytes().last()) {
+        return Chunk { start, end, written: whole, behind: "", is_quoted: false, lines_before };
+    }
     let opened = whole.trim_start_matches(OPENING);
     let before = &whole[..whole.len() - opened.len()];
     // What a quote opened goes on to the quote that closes it.

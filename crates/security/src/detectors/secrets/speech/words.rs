@@ -1,5 +1,7 @@
 //! What prose calls a secret, and the words that stand between that and the secret, in many languages.
 
+use crate::detectors::words::{Beginnings, WordList, sorted};
+
 /// What is spoken of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Noun {
@@ -39,7 +41,7 @@ const PASSWORDS: &[&str] = &[
 /// The same as whole words.
 const WHOLE_PASSWORDS: &[&str] = &["pw", "pwd", "pws", "mdp", "clave", "mot-de-passe"];
 /// The same as beginnings: other languages bend the ends of their words.
-const PASSWORD_STEMS: &[&str] = &[
+static PASSWORD_STEMS: Beginnings = Beginnings::new(&[
     "contraseñ",
     "contrasen",
     "senha",
@@ -59,10 +61,10 @@ const PASSWORD_STEMS: &[&str] = &[
     "гасл",
     "κωδικ",
     "passwört",
-];
+]);
 
 /// What makes a key one that opens something, before the word for it.
-const OPENERS: &[&str] = &[
+static OPENERS: WordList = WordList::new(&sorted([
     "access",
     "account",
     "activation",
@@ -103,7 +105,7 @@ const OPENERS: &[&str] = &[
     "wpa",
     "wpa2",
     "write",
-];
+]));
 
 /// What the name `start..end` of `text` is called in prose, if it is no name of code.
 pub(super) fn noun(text: &str, start: usize, end: usize) -> Option<Noun> {
@@ -120,7 +122,7 @@ pub(super) fn noun(text: &str, start: usize, end: usize) -> Option<Noun> {
     let word = last.as_str();
     if WHOLE_PASSWORDS.contains(&word)
         || PASSWORDS.iter().any(|end| word.ends_with(end))
-        || PASSWORD_STEMS.iter().any(|stem| word.starts_with(stem))
+        || PASSWORD_STEMS.begin(word)
         || word == "passe" && text[..start].ends_with("de ")
     {
         return Some(Noun::Password);
@@ -132,11 +134,11 @@ pub(super) fn noun(text: &str, start: usize, end: usize) -> Option<Noun> {
             let name = name.to_lowercase();
             let is_said_within = name.strip_suffix("key").is_some_and(|before| {
                 let before = before.trim_end_matches('-').rsplit('-').next().unwrap_or_default();
-                OPENERS.contains(&before)
+                OPENERS.has(before)
             });
             let before = text[..start].trim_end_matches(' ');
             let before = before.rsplit([' ', '\n', '(', '*']).next().unwrap_or_default();
-            let is_opener = before.len() <= 16 && OPENERS.contains(&before.to_lowercase().as_str());
+            let is_opener = before.len() <= 16 && OPENERS.has(&before.to_lowercase());
             (is_said_within || is_opener).then_some(Noun::Key)
         }
         _ => None,
@@ -144,7 +146,7 @@ pub(super) fn noun(text: &str, start: usize, end: usize) -> Option<Noun> {
 }
 
 /// Words right before a value: "is", and what is told to be done with it.
-const SAYING: &[&str] = &[
+static SAYING: WordList = WordList::new(&sorted([
     // Also of other languages where they read alike.
     "is",
     "it's",
@@ -239,15 +241,15 @@ const SAYING: &[&str] = &[
     "/",
     ":",
     "：",
-];
+]));
 
 /// Words right before what a secret was changed to or from.
-const CHANGING: &[&str] = &[
+static CHANGING: WordList = WordList::new(&sorted([
     "to", "from", "auf", "von", "in", "zu", "para", "por", "a", "à", "en", "de", "naar", "van",
     "na", "z", "till", "til", "fra", "från", "su", "da", "с", "на", "σε",
-];
+]));
 /// Beginnings of words that say that it was changed.
-const CHANGES: &[&str] = &[
+static CHANGES: Beginnings = Beginnings::new(&[
     "chang",
     "reset",
     "set",
@@ -282,46 +284,46 @@ const CHANGES: &[&str] = &[
     "зміни",
     "άλλαξ",
     "troc",
-];
+]);
 
 /// What stands before an example, which opens nothing.
-const EXAMPLES: &[&str] = &[
+static EXAMPLES: WordList = WordList::new(&sorted([
     "like", "such", "e.g", "eg", "example", "beispiel", "exemple", "ejemplo", "exemplo", "esempio",
     "z.b",
-];
+]));
 
 /// Whether what follows `word` is said to be the value.
 pub(super) fn is_saying(word: &str) -> bool {
-    SAYING.contains(&word)
+    SAYING.has(word)
 }
 
 pub(super) fn is_changing(word: &str) -> bool {
-    CHANGING.contains(&word)
+    CHANGING.has(word)
 }
 
 pub(super) fn is_change(word: &str) -> bool {
-    CHANGES.iter().any(|stem| word.starts_with(stem))
+    CHANGES.begin(word)
 }
 
 pub(super) fn is_example(word: &str) -> bool {
-    EXAMPLES.contains(&word)
+    EXAMPLES.has(word)
 }
 
 /// Words between a value and the noun behind it: "use … as the password".
 pub(super) fn is_joining(word: &str) -> bool {
-    const JOINING: &[&str] = &[
+    static JOINING: WordList = WordList::new(&sorted([
         "as", "als", "comme", "como", "come", "som", "jako", "is", "ist", "est", "es", "é", "è",
         "wie",
-    ];
-    JOINING.contains(&word)
+    ]));
+    JOINING.has(word)
 }
 
 /// Articles and the like, which may stand before a noun.
 pub(super) fn is_article(word: &str) -> bool {
-    const ARTICLES: &[&str] = &[
+    static ARTICLES: WordList = WordList::new(&sorted([
         "the", "a", "your", "my", "our", "new", "old", "their", "root", "admin", "wifi", "login",
         "das", "dein", "ihr", "mein", "neues", "le", "la", "mot", "de", "votre", "ton", "el", "su",
         "tu", "o", "sua", "het", "je",
-    ];
-    ARTICLES.contains(&word)
+    ]));
+    ARTICLES.has(word)
 }
