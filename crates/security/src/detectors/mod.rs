@@ -3,6 +3,7 @@
 mod budget;
 pub(crate) mod personal;
 pub(crate) mod secrets;
+pub(crate) mod table;
 pub(crate) mod terms;
 mod words;
 

@@ -23,7 +23,8 @@ use fearless_simd::Level;
 
 use crate::detectors::Budget;
 use crate::detectors::personal::labelled;
-use crate::detectors::secrets::{Look, Secrets};
+use crate::detectors::secrets::{Look, Secrets, retain_unpublished};
+use crate::detectors::table::Last;
 use crate::detectors::terms::Terms;
 use crate::finding::{Finding, settle};
 use crate::kind::{Kind, Kinds};
@@ -79,6 +80,8 @@ impl Scanner {
         findings.retain(|finding| kinds.contains(finding.kind));
         self.terms.retain_not_allowed(text, findings);
         settle(findings);
+        // Last: a part of such a value is none either.
+        retain_unpublished(text, findings);
         *debt = budget.debt(text.len());
         budget.coverage()
     }
@@ -96,11 +99,10 @@ impl Scanner {
             self.secrets.rare(&mut look, findings);
         }
         if kinds.intersects(LABELLED) {
+            let mut table = Last::default();
             self.labels.each(self.level, text, |at| {
                 if budget.has(at) {
-                    let found = findings.len();
-                    labelled::confirm(text, at, kinds, findings);
-                    budget.spend(if findings.len() == found { labelled::COST } else { 0 });
+                    budget.spend(labelled::confirm(text, at, kinds, &mut table, findings));
                 }
             });
         }

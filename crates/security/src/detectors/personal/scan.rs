@@ -3,6 +3,7 @@
 
 use super::{addresses, email, labelled, numbers};
 use crate::detectors::Budget;
+use crate::detectors::table::Last;
 use crate::finding::{Finding, settle};
 use crate::kind::{Kind, Kinds};
 
@@ -42,6 +43,7 @@ pub(super) fn confirm(
 ) {
     let budget = Budget::new(kinds, 0);
     let (mut numbers_until, mut dots_until, mut colons_until) = (0, 0, 0);
+    let mut table = Last::default();
     for (at, trigger) in triggers.iter().copied() {
         match trigger {
             Trigger::At if kinds.contains(Kind::Email) => _ = email::confirm(text, at, out),
@@ -54,7 +56,7 @@ pub(super) fn confirm(
             Trigger::Colons if at >= colons_until => {
                 colons_until = addresses::colons(text, at, kinds, out);
             }
-            Trigger::Label => labelled::confirm(text, at, kinds, out),
+            Trigger::Label => _ = labelled::confirm(text, at, kinds, &mut table, out),
             _ => {}
         }
     }

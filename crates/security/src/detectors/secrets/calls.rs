@@ -8,6 +8,7 @@ use super::directives;
 use super::grammar::{self, Join, Value};
 use super::judge::{Place, Verdict};
 use super::names::{Promise, Words};
+use super::value::Shape;
 use crate::finding::Finding;
 
 /// How far behind its hint a position may be.
@@ -239,7 +240,18 @@ fn is_plain(written: &str) -> bool {
     if written.contains('/') && !written.bytes().any(|b| b"!@#$%^&*?~+=".contains(&b)) {
         return true;
     }
+    if Shape::of(written).is_random() {
+        return false;
+    }
     let digits = written.bytes().filter(u8::is_ascii_digit).count();
+    // `Topic12`, `queue44`
+    let word = written.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = word.len() + digits == written.len()
+        && digits < 4
+        && word.bytes().skip(1).all(|b| b.is_ascii_lowercase());
+    if is_numbered {
+        return true;
+    }
     let specials = written.bytes().any(|b| !b.is_ascii_alphanumeric() && !b"_-.:/".contains(&b));
     let has_upper = written.bytes().any(|b| b.is_ascii_uppercase());
     let is_mixed =
@@ -283,7 +295,12 @@ pub(super) fn directive(text: &str, at: usize, out: &mut Vec<Finding>) -> usize 
 }
 
 /// Pushes what stands where only a secret can, if it is no plain word.
-fn push_word(text: &str, (from, to): (usize, usize), quote: Option<u8>, out: &mut Vec<Finding>) {
+pub(super) fn push_word(
+    text: &str,
+    (from, to): (usize, usize),
+    quote: Option<u8>,
+    out: &mut Vec<Finding>,
+) {
     let Some(written) = text.get(from..to) else { return };
     let has = |is: fn(&u8) -> bool| written.bytes().any(|b| is(&b));
     let is_mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
@@ -295,7 +312,7 @@ fn push_word(text: &str, (from, to): (usize, usize), quote: Option<u8>, out: &mu
 }
 
 /// The word that begins at `at`, without its quotes.
-fn word(bytes: &[u8], at: usize) -> Option<(usize, usize, Option<u8>)> {
+pub(super) fn word(bytes: &[u8], at: usize) -> Option<(usize, usize, Option<u8>)> {
     let blanks = bytes.get(at..)?.iter().take(16).take_while(|b| matches!(b, b' ' | b'\t')).count();
     let at = at + blanks;
     if let Some((start, end, _)) = grammar::quoted(bytes, at) {

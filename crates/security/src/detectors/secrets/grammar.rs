@@ -205,8 +205,8 @@ fn join(reader: &mut Reader<'_>, quoted: bool, blank: bool) -> Option<Join> {
             if !quoted && skip_type(reader) {
                 return Some(Join::Spaced);
             }
-            if quoted && matches!(reader.peek(), b'\n' | b'\r') {
-                reader.skip_space();
+            if quoted {
+                joins::behind_colon(reader);
             }
             Some(if spaced || quoted { Join::Colon } else { Join::Tight })
         }
@@ -474,7 +474,7 @@ pub(super) fn wrapped(bytes: &[u8], at: usize) -> Option<(usize, usize, usize)> 
 }
 
 /// The string that begins with the quote at `at`: its inside, and where the next thing begins.
-pub(super) fn quoted(bytes: &[u8], at: usize) -> Option<(usize, usize, usize)> {
+pub(in crate::detectors) fn quoted(bytes: &[u8], at: usize) -> Option<(usize, usize, usize)> {
     let mut reader = Reader { bytes, at, limit: bytes.len().min(at + GAP) };
     let (quote, slashes) = reader.quote().filter(|(quote, _)| *quote != b'`')?;
     let end = end_of_quoted(bytes, reader.at, quote, slashes)?;

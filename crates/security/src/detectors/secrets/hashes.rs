@@ -3,6 +3,7 @@
 //! Whoever has one can try passwords at leisure. They are told by their form and looked for where a
 //! password belongs or behind a user's name; a literal in code that computes hashes is none.
 
+use crate::detectors::words::Beginnings;
 use crate::finding::Finding;
 use crate::kind::Kind;
 
@@ -50,6 +51,18 @@ pub(super) fn is_hash(written: &str) -> bool {
         && hash.len() >= SHORTEST_HASH
         && hash.bytes().all(of_hash)
         && !is_filler(hash)
+}
+
+/// `PBKDF2-SHA512`, `argon2id$v19`: how a password is kept.
+pub(super) fn names_algorithm(written: &str) -> bool {
+    const LONGEST: usize = 24;
+    static NAMES: Beginnings = Beginnings::new(&[
+        "argon2", "Argon2", "ARGON2", "bcrypt", "Bcrypt", "BCrypt", "BCRYPT", "HMAC-", "hmac-",
+        "MD5", "PBKDF2", "pbkdf2", "SCRAM-", "scram-", "scrypt", "Scrypt", "SCRYPT", "SHA-",
+        "SHA1", "SHA2", "SHA3", "SHA5", "sha1", "sha2", "sha3", "sha5", "yescrypt",
+    ]);
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-_/+.$=:".contains(&b);
+    written.len() <= LONGEST && NAMES.begin(written) && written.bytes().all(is_plain)
 }
 
 /// `xxxxxxxxxx`, `................`

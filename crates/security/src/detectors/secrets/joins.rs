@@ -22,6 +22,24 @@ pub(super) fn alternative(reader: &mut Reader<'_>) -> bool {
     true
 }
 
+/// What may stand between the colon behind a name in quotes and its value: the end of a line, and
+/// `{"value":` of Terraform's outputs.
+pub(super) fn behind_colon(reader: &mut Reader<'_>) {
+    if matches!(reader.peek(), b'\n' | b'\r') {
+        reader.skip_space();
+    }
+    if reader.peek() != b'{' {
+        return;
+    }
+    let mut ahead = *reader;
+    ahead.skip(b"{");
+    ahead.skip_space();
+    if ahead.skip(b"\"value\":") {
+        ahead.skip_space();
+        *reader = ahead;
+    }
+}
+
 /// What follows a name in quotes: `"PASSWORD") || "…"`, `"PASSWORD"] ?? "…"`,
 /// `"password").send_keys("…")`, `"PASSWORD").unwrap_or("…")`.
 pub(super) fn behind_look_up(reader: &mut Reader<'_>) -> bool {

@@ -4,7 +4,7 @@
 //! is full of passwords that are variables, types, calls, messages and stand-ins: what the shape
 //! alone decides comes first, since the lists of words take longer.
 
-use super::allow;
+use super::code::{begins_like_code, ends_in_call, ends_like_code, has_signs, looks_like_code};
 use super::directives;
 use super::grammar::{Join, Value};
 use super::hashes;
@@ -87,7 +87,6 @@ pub(super) fn judge(place: &Place<'_>, promise: Promise, value: &Value, written:
     if stands_in
         || shape.longest_repeat >= LONGEST_REPEAT
         || value::is_reference(written)
-        || allow::is_known(written)
         || is_elsewhere(written, &shape)
     {
         return Verdict::Denied;
@@ -98,6 +97,10 @@ pub(super) fn judge(place: &Place<'_>, promise: Promise, value: &Value, written:
 /// Whether it is a passphrase with blanks between its words, and set as one sets a variable of a shell.
 /// In other places, words with blanks are messages.
 fn is_spoken(place: &Place<'_>, value: &Value, written: &str) -> bool {
+    // A network's is read as it stands between its quotes.
+    if place.name == "psk" && value.join == Join::Tight && value.quote.is_some() {
+        return written.bytes().any(|b| b.is_ascii_digit()) && !value::is_stand_in(written);
+    }
     let is_variable = value.join == Join::Tight
         && value.quote.is_some()
         && (place.name.bytes().all(|b| !b.is_ascii_lowercase())
@@ -178,7 +181,7 @@ fn is_elsewhere(written: &str, shape: &Shape) -> bool {
         "#/",
         "@/",
     ]);
-    if BEFORE.begin(written) {
+    if BEFORE.begin(written) || hashes::names_algorithm(written) {
         return true;
     }
     const ENDS: &[&str] = &[
@@ -285,7 +288,7 @@ fn is_definition(place: &Place<'_>) -> bool {
         .any(|word| before.ends_with(word))
 }
 
-/// `machine … login … password …` on one line or on the last few.
+/// `machine … login … password …` on one line or on the last few, and FTP's `USER …`, `PASS …`.
 fn is_netrc(place: &Place<'_>) -> bool {
     let bytes = place.text.as_bytes();
     let before = &bytes[place.start.saturating_sub(160)..place.start];
@@ -293,6 +296,7 @@ fn is_netrc(place: &Place<'_>) -> bool {
     matches!(place.name, "password" | "passwd")
         && has(b"login ")
         && (has(b"machine ") || has(b"default"))
+        || place.name == "PASS" && has(b"USER ")
 }
 
 fn is_password(
@@ -309,6 +313,9 @@ fn is_password(
         return is_bare_password(place, value, written, shape, random);
     };
     if random {
+        return true;
+    }
+    if value::is_drawn(written, shape) {
         return true;
     }
     if value.join == Join::Prose && shape.digits + shape.specials == 0 {
@@ -365,12 +372,15 @@ fn is_bare_password(
         return true;
     }
     // What test runners print.
-    if matches!(place.name, "PASS" | "Pass") && shape.specials == 0 {
+    if matches!(place.name, "PASS" | "Pass") && shape.specials == 0 && !is_netrc(place) {
         return false;
     }
     // "pass to this_function2"
     if place.name == "pass" && value.join == Join::Prose && shape.specials == 0 {
         return false;
+    }
+    if value::is_drawn(written, shape) {
+        return true;
     }
     let is_prose = value.join == Join::Prose;
     let inner_specials = shape.specials > 0;
@@ -419,6 +429,17 @@ fn is_token(place: &Place<'_>, value: &Value, written: &str, shape: &Shape, rand
         if random {
             return true;
         }
+        if value::is_drawn(written, shape) {
+            return true;
+        }
+        let is_set = match value.join {
+            Join::Tight | Join::Colon => true,
+            Join::Spaced => is_line(place, value),
+            _ => false,
+        };
+        if is_set && is_chosen(place, written, shape) {
+            return true;
+        }
         return shape.digits > 1
             && shape.letters() > 0
             && shape.alternations > 1
@@ -426,15 +447,54 @@ fn is_token(place: &Place<'_>, value: &Value, written: &str, shape: &Shape, rand
             && (shape.wordiness < 5.2 || shape.classes() >= 4)
             && !value::mentions_secrets(written);
     }
-    if random || value::is_uuid(written) {
+    if random || value::is_uuid(written) || value::is_drawn(written, shape) {
         return true;
     }
-    if looks_like_code(written, shape) || value::mentions_secrets(written) && shape.specials == 0 {
+    if looks_like_code(written, shape)
+        || value::mentions_secrets(written) && shape.specials == 0
+        || is_of_language(place, value)
+    {
         return false;
+    }
+    if value.join != Join::Argument && is_chosen(place, written, shape) {
+        return true;
     }
     let mixed = shape.digits > 0 && shape.letters() > 0;
     mixed && shape.alternations > 1 && (shape.wordiness < 5.2 || shape.alternations > 3)
         || mixed && shape.specials > 0 && shape.classes() >= 3
+}
+
+/// Whether the name begins its line and the value ends it.
+fn is_line(place: &Place<'_>, value: &Value) -> bool {
+    const INDENT: usize = 32;
+    let bytes = place.text.as_bytes();
+    let before = &bytes[place.start.saturating_sub(INDENT)..place.start];
+    let indent = before.iter().rev().take_while(|b| matches!(b, b' ' | b'\t')).count();
+    before.len().checked_sub(indent + 1).is_none_or(|i| before[i] == b'\n')
+        && matches!(bytes.get(value.end), None | Some(b'\n' | b'\r'))
+}
+
+/// `token != "#include2"`: a word that a parser compares with.
+fn is_of_language(place: &Place<'_>, value: &Value) -> bool {
+    let before = place.text[..value.start].trim_end_matches(['"', '\'', '`', ' ']);
+    place.words.backwards().len() == 1 && (before.ends_with("==") || before.ends_with("!="))
+}
+
+/// `FalconHarbor5479`, `winter-orchid3687`: a password that a person chose, where a program has a secret
+/// by this name. A lone `token` is as often a word of a text.
+fn is_chosen(place: &Place<'_>, written: &str, shape: &Shape) -> bool {
+    let letters = written.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = written.len() - letters.len();
+    let is_one =
+        |c: char| c.is_ascii_alphabetic() || matches!(c, '-' | '_' | '!' | '#' | '.' | '@');
+    let name = place.words.backwards();
+    let is_secret = name.first().is_some_and(|last| last.eq_ignore_ascii_case("secret"));
+    (3..=6).contains(&digits)
+        && shape.letters() >= if is_secret { 6 } else { 10 }
+        && shape.joints + shape.specials <= 1
+        && letters.chars().all(is_one)
+        && (is_secret || name.len() > 1)
+        && !value::mentions_secrets(written)
 }
 
 fn is_key(value: &Value, written: &str, shape: &Shape, random: bool) -> bool {
@@ -445,16 +505,6 @@ fn is_key(value: &Value, written: &str, shape: &Shape, random: bool) -> bool {
     let mixed = shape.digits > 0 && shape.letters() > 0;
     let is_said = value.quote.is_some() || value.join == Join::Prose;
     random && mixed && is_said && shape.len >= 20 && !shape.is_hex && shape.joints == 0
-}
-
-/// `String):`, `Token>`, `T[],`: a type or variable and what closes around it.
-fn is_closed_name(bytes: &[u8]) -> bool {
-    let name = bytes.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
-    let rest = &bytes[name..];
-    name > 0
-        && !bytes[..name].iter().any(u8::is_ascii_digit)
-        && matches!(rest.first(), Some(b')' | b'>' | b']' | b'['))
-        && rest.iter().all(|b| b")>]}[:;,?".contains(b))
 }
 
 /// `hex!("…")`, `bytes.fromhex("…")`: a key of 16 bytes or more that code spells out.
@@ -485,109 +535,4 @@ fn counts_up(hex: &[u8]) -> bool {
 
 fn is_counting(shape: &Shape) -> bool {
     shape.len >= 6 && (shape.distinct <= 2 || shape.steps + 1 >= shape.len)
-}
-
-/// `get_password()`, `args.password`, `tokens[0]`, `a + b`, `x?.y`, `&str`, `List<String>`.
-fn looks_like_code(written: &str, shape: &Shape) -> bool {
-    let bytes = written.as_bytes();
-    let name = bytes
-        .iter()
-        .take_while(|b| {
-            b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b':' | b'$' | b'-' | b'>' | b'?')
-        })
-        .count();
-    let behind = bytes.get(name);
-    // `268435456u32`
-    let unsigned = bytes.strip_prefix(b"-").unwrap_or(bytes);
-    let digits = unsigned.iter().take_while(|b| b.is_ascii_digit() || **b == b'_').count();
-    if digits > 0
-        && matches!(
-            &unsigned[digits..],
-            b"u8" | b"u16" | b"u32" | b"u64" | b"i32" | b"i64" | b"usize" | b"UL" | b"ULL" | b"L"
-        )
-    {
-        return true;
-    }
-    let starts_as_name = bytes.first().is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_');
-    let call = starts_as_name
-        && name > 1
-        && match behind {
-            Some(b'(') => {
-                bytes[name..].contains(&b'|')
-                    || bytes[name..].ends_with(b")")
-                    || bytes.last() == Some(&b'(')
-            }
-            Some(b'[') => {
-                bytes.last() == Some(&b']') || bytes.contains(&b'"') || bytes.contains(&b'\'')
-            }
-            _ => false,
-        };
-    let is_pair = |pair: &[u8]| matches!(pair, b"()" | b"=>" | b"::" | b"?.");
-    if call || is_closed_name(bytes) || has_signs(shape) && bytes.windows(2).any(is_pair) {
-        return true;
-    }
-    if matches!(
-        bytes.first(),
-        Some(b'(' | b'[' | b'{' | b'&' | b'*' | b'!' | b'|' | b',' | b'=' | b'#' | b')')
-    ) && shape.digits == 0
-    {
-        return true;
-    }
-    if matches!(bytes.first(), Some(b'(' | b'[' | b'{' | b'^' | b'\\')) {
-        return true;
-    }
-    // `config.password`, `this.token`: a path of names without a digit.
-    starts_as_name
-        && name == bytes.len()
-        && bytes.contains(&b'.')
-        && !bytes.iter().any(u8::is_ascii_digit)
-}
-
-/// Whether a value may have signs other than `_`, `-` and `.`.
-fn has_signs(shape: &Shape) -> bool {
-    shape.specials > 0 || shape.is_cut()
-}
-
-/// `!0,`, `:py:data:`, `/^[a-z]+$/`
-fn begins_like_code(written: &str) -> bool {
-    [":", "!0", "!1", "/^", "/[", "/\\"].iter().any(|sign| written.starts_with(sign))
-}
-
-/// `hashlib.sha256(b` of `hashlib.sha256(b"x")`: a call that the first quote cut off.
-fn ends_in_call(text: &str, value: &Value, written: &str) -> bool {
-    let behind = text.as_bytes().get(value.end);
-    // `$self->is_passing`
-    if behind == Some(&b'>') && written.ends_with('-') {
-        return true;
-    }
-    matches!(behind, Some(b'"' | b'\'' | b'`')) && written.contains(['(', '['])
-}
-
-/// Whether what stands behind a value without quotes is code: `= value;`, `= value)`, `= a + b`.
-fn ends_like_code(text: &str, value: &Value) -> bool {
-    let rest = &text.as_bytes()[value.end..];
-    match value.join {
-        Join::Spaced => match rest {
-            [b';' | b')' | b',' | b']' | b'}', ..] => true,
-            [b' ', next, ..] => {
-                matches!(next, b'+' | b'?' | b'|' | b'&' | b'=' | b'-' | b'*' | b'{')
-                    || rest.starts_with(b" if ")
-                    || rest.starts_with(b" or ")
-                    || rest.starts_with(b" and ")
-                    || rest.starts_with(b" as ")
-                    || rest.starts_with(b" for ")
-            }
-            _ => false,
-        },
-        // A log has a comma there as well; it has no names of variables before it.
-        Join::Tight => match rest {
-            [b',', b' ', ..] => {
-                let shape = Shape::of(&text[value.start..value.end]);
-                !(shape.classes() > 2 || shape.alternations > 2) || shape.digits < 2
-            }
-            _ => matches!(rest, [b')' | b',' | b']', ..]),
-        },
-        Join::Colon => matches!(rest, [b',' | b')' | b'}', ..]),
-        _ => false,
-    }
 }

@@ -6,9 +6,9 @@
 //! searcher. Each hint is looked at forwards and backwards by bounded lengths, and all looks together
 //! have a [`Budget`].
 
-mod allow;
 mod assignment;
 mod calls;
+mod code;
 mod directives;
 mod grammar;
 mod hashes;
@@ -19,7 +19,9 @@ mod lists;
 mod manifests;
 mod names;
 mod passphrase;
+mod places;
 mod private_keys;
+mod published;
 mod rare;
 mod shell;
 mod speech;
@@ -38,9 +40,11 @@ pub(crate) use rare::words as rare_words;
 use aho_corasick::AhoCorasick;
 use aho_corasick::packed;
 
-use super::Budget;
+use super::{Budget, table};
 use crate::finding::Finding;
+pub(super) use grammar::quoted;
 use names::Promise;
+pub(crate) use published::retain_unpublished;
 use rare::{Hint, Lead, RARE_BEYOND_ASCII, Seen};
 
 /// How likely the letters of `value` follow each other in words: 0 to 9.
@@ -106,7 +110,7 @@ impl Secrets {
             bare: grammar::Bare::default(),
             passed_names: vendors::PassedNames::default(),
             rare: Seen::default(),
-            table: tables::Last::default(),
+            table: table::Last::default(),
             names_until: 0,
             found_until: 0,
             urls_until: 0,
@@ -159,7 +163,7 @@ pub(crate) struct Look<'a> {
     passed_names: vendors::PassedNames,
     /// Rare words that were passed.
     rare: Seen,
-    table: tables::Last,
+    table: table::Last,
     // Up to where names were read, secrets found, URLs and command lines read.
     names_until: usize,
     found_until: usize,
@@ -263,6 +267,9 @@ impl Look<'_> {
         if manifests::bare_key(self.text, start, end, out) {
             return self.budget.spend(1024);
         }
+        if places::product_key(self.text, start, end, out) {
+            return self.budget.spend(32);
+        }
         if end - start >= speech::coins::SHORTEST && speech::coins::key(self.text, start, end, out)
         {
             return;
@@ -328,6 +335,7 @@ impl Look<'_> {
             }
             Hint::NetUse => calls::net_use(text, end, out),
             Hint::SnmpUser => calls::snmp_user(text, end, out),
+            Hint::Token => vendors::prefixed(self.vendors, text, start, out),
         };
         // Most of these looks read some hundred bytes to see that there is nothing.
         self.charge(48 + until.saturating_sub(start).max(64));
@@ -342,9 +350,13 @@ impl Look<'_> {
         if start < self.found_until {
             return;
         }
-        if tables::may_end_column(bytes, to) && self.budget.has(start) {
+        if let Some(until) = places::behind_name(self.text, to, out) {
+            self.charge(48 + until - to);
+            self.found_until = self.found_until.max(until);
+        }
+        if table::may_end_column(bytes, to) && self.budget.has(start) {
             let from = assignment::start_of_name(bytes, start, floor);
-            if tables::may_begin_column(bytes, from) {
+            if table::may_begin_column(bytes, from) {
                 let cost = tables::confirm(self.text, (from, to), &mut self.table, out);
                 self.charge(cost);
             }

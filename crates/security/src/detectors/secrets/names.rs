@@ -104,7 +104,13 @@ pub(super) fn promise(words: &Words<'_>, outer: Option<&str>) -> Option<Promise>
     }
     let opens = || (of_previous | before.get(1).map_or(0, |word| role(word))) & OPENS != 0;
     if promise == Promise::Key && opens() {
-        return Some(Promise::Secret);
+        // What both sides of a line were told is chosen by people.
+        let is = |word: Option<&&str>, other: &str| {
+            word.is_some_and(|word| word.eq_ignore_ascii_case(other))
+        };
+        let is_preshared = is(before.first(), "preshared")
+            || is(before.first(), "shared") && is(before.get(1), "pre");
+        return Some(if is_preshared { Promise::Password } else { Promise::Secret });
     }
     Some(promise)
 }

@@ -57,6 +57,8 @@ pub(super) enum Hint {
     NetUse,
     /// `createUser name SHA "…" AES "…"`
     SnmpUser,
+    /// A vendor's token that is so short that each thirtieth has no digit, which runs are told by.
+    Token,
 }
 
 /// Words that are rare in any text, each with the place of the three letters that the engine's pass
@@ -133,6 +135,9 @@ pub(super) const SEARCHED: &[(&str, usize, Hint)] = &[
     ("reateUser ", 3, Hint::SnmpUser),
     ("sqlplus ", 0, Hint::Slash),
     ("ftp -", 0, Hint::Ftp),
+    ("AKIA", 0, Hint::Token),
+    ("glpat-", 0, Hint::Token),
+    ("sk_live_", 1, Hint::Token),
 ];
 
 /// Words beyond ASCII, which have a searcher of their own.

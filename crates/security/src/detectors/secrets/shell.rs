@@ -142,6 +142,7 @@ fn flag(bytes: &[u8], at: usize) -> Result<(usize, Takes), usize> {
         b"tsql",
         b"mosquitto_",
         b"zip ",
+        b"unzip ",
         b"ipmitool",
         b"ipmi",
         b"jmx",

@@ -92,6 +92,18 @@ proptest! {
 const FOUND: &[&str] = &[
     "DB_PASSWORD=⟦kV8!mzPq2w⟧",
     "export SECRET_KEY='⟦f9Kd02mzLqPwX81nRtYv⟧'",
+    // Drawn, without a digit.
+    "DB_PASSWORD=⟦xuJIjm-gjnzpA⟧",
+    r#"{"user": "etl", "password": "⟦hoiyND_dyHucZ⟧"}"#,
+    r#"connect(password="⟦glpat-NnFSvkOFRHrdfigZzOng⟧")"#,
+    "the id is ⟦AKIAZVQUFHQWVWUYTPGJ⟧ in this account",
+    "set FTP=⟦sk_live_YxeYZtVRlPtaMABKGVrUEbtm⟧",
+    // Chosen by a person, where a program has a secret.
+    r#"private static final String CLIENT_SECRET = "⟦winter_Harbor5538⟧";"#,
+    "STORAGE_SECRET=⟦copperLantern6150⟧",
+    "env:\n  DEPLOY_TOKEN: ⟦Falcon!winter675⟧",
+    r#"if api_token != "⟦s3cr3t!Pass99⟧" {"#,
+    r#"db.connect("root", "⟦Topic12!x⟧")"#,
     "spring.datasource.password=⟦Winter#2024x⟧",
     "spring:\n  datasource:\n    username: sa\n    password: \"⟦Tr0ub4dor&3⟧\"",
     r#"{"user":"svc","password":"⟦g7#Lm2!qz⟧","port":5432}"#,
@@ -253,6 +265,17 @@ const FOUND: &[&str] = &[
 
 #[rustfmt::skip]
 const NOT_FOUND: &[&str] = &[
+    r##"token != "#include2""##,
+    r#"if (token == "=>12ab") { next2(); }"#,
+    r#"} else if (token === "--flag2") {"#,
+    "| password | PBKDF2-SHA512 |",
+    "| password | argon2id$v19 |",
+    r#"password: "scrypt-N16384-r8""#,
+    r#"bus.connect("orders", "Queue44", handler)"#,
+    r#"client.connect("alice", "Room12")"#,
+    r#"{"password": "userProfile-Id", "secret": "MyHTTPServer-URLs"}"#,
+    "AKIATHISISNOTAREALKEY, glpat-your-token-goes-here",
+    r#"{"token": "September2019", "count": 4}"#,
     "https://x.dev/media/ico-7a388b69018576d24b59331fd60aab0c.png",
     "API_KEY=\"glc_333333333333333333333333333333333333=\"",
     "\"token\": \"k3J9vQ2xLm7Rt-4821-####################\"",

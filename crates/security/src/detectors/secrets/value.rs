@@ -169,6 +169,13 @@ impl Shape {
             || self.distinct * 4 <= looked.min(24)
     }
 
+    /// Whether its letters, small and capital ones, follow each other as they do in no language.
+    pub(super) fn is_improbable(&self) -> bool {
+        let letters = self.letters();
+        let both = self.upper > 0 && self.lower > 0;
+        letters >= 9 && both && { self.wordiness < if letters < 16 { 4.5 } else { 5.0 } }
+    }
+
     /// Whether it was made by chance, not by a person: 12 characters or more that form no words.
     pub(super) fn is_random(&self) -> bool {
         if self.len < 12 || self.spaces > 0 || self.beyond_ascii > 0 || self.is_monotonous() {
@@ -194,6 +201,25 @@ impl Shape {
         } else {
             self.len >= 16 && (self.wordiness < 4.4 || short_humps && self.wordiness < 5.2)
         }
+    }
+}
+
+/// Whether a value that a name of a secret was given was drawn, though it is short or has no digit: in
+/// names and words, letters follow each other as they do in a language.
+pub(super) fn is_drawn(value: &str, shape: &Shape) -> bool {
+    if shape.len < 12
+        || shape.len == shape.letters()
+        || shape.specials > 1
+        || shape.spaces > 0
+        || shape.beyond_ascii > 0
+        || shape.is_monotonous()
+    {
+        return false;
+    }
+    // `glpat-NnFSvkOFRHrdfigZzOng`: the vendor's prefix is a word.
+    match value.rfind(['-', '_']).map(|joint| &value[joint + 1..]) {
+        Some(tail) if tail.len() >= 16 => Shape::of(tail).is_improbable(),
+        _ => shape.is_improbable(),
     }
 }
 

@@ -4,6 +4,7 @@
 //! The words are frequent in code (`license`, `zip`, `patient`); what follows decides: a value of the
 //! right form, directly behind the word or behind words that lead to it (`number is`, `":`).
 
+mod columns;
 mod dates;
 mod segment;
 #[cfg(test)]
@@ -11,6 +12,7 @@ mod tests;
 mod values;
 
 use super::context::{byte, byte_before};
+use crate::detectors::table::Last;
 use crate::finding::Finding;
 use crate::kind::{Kind, Kinds};
 use values::Value;
@@ -135,29 +137,42 @@ enum Label {
 }
 
 /// What a look that finds nothing costs, in about nanoseconds.
-pub(crate) const COST: usize = 72;
+const COST: usize = 72;
 
-/// Looks behind the word that starts at `at` and pushes what it announces to `out`.
-pub(crate) fn confirm(text: &str, at: usize, kinds: Kinds, out: &mut Vec<Finding>) {
+/// Looks behind the word that starts at `at`, or below it in the table that `last` knows, and pushes
+/// what it announces to `out`. Returns what the look cost.
+pub(crate) fn confirm(
+    text: &str,
+    at: usize,
+    kinds: Kinds,
+    last: &mut Last,
+    out: &mut Vec<Finding>,
+) -> usize {
     let bytes = text.as_bytes();
-    let Some(first) = bytes.get(at).map(u8::to_ascii_lowercase) else { return };
+    let Some(first) = bytes.get(at).map(u8::to_ascii_lowercase) else { return COST };
     let here = |word: &&&str| {
         let word = word.as_bytes();
         word[0] == first
             && bytes.get(at..at + word.len()).is_some_and(|here| here.eq_ignore_ascii_case(word))
     };
     // `postcode` has no word that is its start, so that the first is the right one.
-    let Some(word) = WORDS.iter().find(here) else { return };
+    let Some(word) = WORDS.iter().find(here) else { return COST };
     let (label, kind) = label(word);
     if label == Label::Segment {
-        return segment::confirm(bytes, at, kinds, out);
+        segment::confirm(bytes, at, kinds, out);
+        return COST;
     }
     if !kinds.contains(kind) {
-        return;
+        return COST;
     }
     let end = at + word.trim_end_matches([' ', ':', '#', '.']).len();
     if word.len() <= 3 && !is_word(bytes, at, end, label) {
-        return;
+        return COST;
+    }
+    let known = out.len();
+    let read = columns::confirm(text, (at, end), (label, kind), last, out);
+    if out.len() > known {
+        return 0;
     }
     let found = match label {
         Label::Birth => dates::behind(text, at, end).map(|place| (place, "birth_date")),
@@ -180,9 +195,9 @@ pub(crate) fn confirm(text: &str, at: usize, kinds: Kinds, out: &mut Vec<Finding
             values::behind(bytes, end, Value::Postal).map(|place| (place, "postal_code"))
         }
     };
-    if let Some(((start, end), rule)) = found {
-        out.push(Finding { start, end, kind, rule });
-    }
+    let Some(((start, end), rule)) = found else { return COST + read };
+    out.push(Finding { start, end, kind, rule });
+    0
 }
 
 /// Whether the short word from `at` to `end` is a word, or one of those in `patientMrn` and

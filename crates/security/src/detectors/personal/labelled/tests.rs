@@ -139,3 +139,42 @@ fn postal_codes() {
         check(text, None);
     }
 }
+
+#[test]
+fn columns_of_tables() {
+    let kinds = Kinds::of(&[Kind::BirthDate, Kind::Licence, Kind::MedicalId, Kind::PostalCode]);
+    let found = |text: &str| -> Vec<String> {
+        scan(text, kinds).iter().map(|finding| text[finding.range()].to_owned()).collect()
+    };
+    for (text, values) in [
+        (
+            "name;dob;iban\nKim Ahn;1953-11-06;x\nLea Ahn;21.04.1958;y\n",
+            vec!["1953-11-06", "21.04.1958"],
+        ),
+        ("licence_no,holder\n191 182 918,Kim\nR715CB80600,Lea", vec!["191 182 918", "R715CB80600"]),
+        ("id\tzip_code\n1\t94103\n2\t1012 AB\n", vec!["94103", "1012 AB"]),
+        (
+            "| Patient ID | Born |\n|---|---|\n| 4471823 | 03/05/1971 |\n| 4471824 | 1980-05-12 |\n",
+            vec!["4471823", "03/05/1971", "4471824", "1980-05-12"],
+        ),
+        (
+            "INSERT INTO patients (name, dob) VALUES ('Kim', '1981-02-03'), ('Lea', '1990-12-01');",
+            vec!["1981-02-03", "1990-12-01"],
+        ),
+        (
+            "\"name\",\"Date of birth\"\r\n\"Ahn, Kim\",\"1953-11-06 00:00:00\"\r\n",
+            vec!["1953-11-06"],
+        ),
+    ] {
+        assert_eq!(found(text), values, "{text}");
+    }
+    for text in [
+        "package,version,license\nserde,1.0.228,MIT\nring,0.17.14,Apache-2.0\n",
+        "product,license_key\nalpha,ABC12-34567\n",
+        "name,member_since\nKim,2019-01-01\n",
+        "zip,file\nbackup1,12345.zip\n",
+        "birth_place,year\nBerlin,1953\n",
+    ] {
+        assert_eq!(found(text), [""; 0], "{text}");
+    }
+}

@@ -57,6 +57,11 @@ pub(super) fn behind(bytes: &[u8], end: usize, value: Value) -> Option<(usize, u
     None
 }
 
+/// The end of the value at `start`, where a table's column says what it is.
+pub(super) fn whole(bytes: &[u8], start: usize, value: Value) -> Option<usize> {
+    read(bytes, start, value, true)
+}
+
 /// The end of the letters or digits at `at`; a capital behind a small letter starts a word.
 fn word_end(bytes: &[u8], at: usize, limit: usize) -> usize {
     let mut end = at + 1;
@@ -71,7 +76,7 @@ fn word_end(bytes: &[u8], at: usize, limit: usize) -> usize {
 
 /// Whether `word` may stand between the word and its value; sets `named` where it says that a number
 /// follows.
-fn leads(word: &[u8], value: Value, named: &mut bool) -> bool {
+pub(super) fn leads(word: &[u8], value: Value, named: &mut bool) -> bool {
     let mut lower = [0; 14];
     let Some(lower) = lower.get_mut(..word.len()) else { return false };
     lower.copy_from_slice(word);

@@ -32,7 +32,11 @@ pub(super) fn pin(text: &str, start: usize, end: usize, out: &mut Vec<Finding>) 
         }
         let is_number =
             (4..=8).contains(&written.len()) && written.bytes().all(|b| b.is_ascii_digit());
-        if is_number && (said || until > 0) && !is_usual(written) {
+        if is_number
+            && (said || until > 0)
+            && !is_usual(written)
+            && !is_postal(text, (start, end), &chunk)
+        {
             out.push(Finding {
                 start: chunk.start,
                 end: chunk.end,
@@ -51,6 +55,81 @@ pub(super) fn pin(text: &str, start: usize, end: usize, out: &mut Vec<Finding>) 
         }
     }
     Looked { cost: 320, until }
+}
+
+/// Whether the number behind the `PIN` at `start..end` is India's postal index number: six digits at
+/// once behind it, in an address.
+fn is_postal(text: &str, (start, end): (usize, usize), number: &Chunk<'_>) -> bool {
+    /// What is read on either side.
+    const REACH: usize = 64;
+    /// Words of addresses, and where such numbers are. Sorted.
+    const WORDS: &[&str] = &[
+        "address",
+        "andhra",
+        "assam",
+        "avenue",
+        "bengal",
+        "bengaluru",
+        "bihar",
+        "block",
+        "chennai",
+        "city",
+        "colony",
+        "delhi",
+        "dist",
+        "district",
+        "flat",
+        "floor",
+        "goa",
+        "gujarat",
+        "haryana",
+        "himachal",
+        "house",
+        "hyderabad",
+        "india",
+        "jharkhand",
+        "karnataka",
+        "kerala",
+        "kolkata",
+        "lane",
+        "layout",
+        "maharashtra",
+        "marg",
+        "mumbai",
+        "nagar",
+        "near",
+        "odisha",
+        "post",
+        "pradesh",
+        "pune",
+        "punjab",
+        "rajasthan",
+        "road",
+        "sector",
+        "ship",
+        "state",
+        "street",
+        "tamil",
+        "tehsil",
+        "telangana",
+        "uttarakhand",
+        "village",
+        "ward",
+    ];
+    let is_joint = |b: u8| b.is_ascii_whitespace() || matches!(b, b':' | b'-' | b'*' | b'.');
+    if number.written.len() != 6
+        || number.written.starts_with(['0', '9'])
+        || !text[end..number.start].bytes().all(is_joint)
+    {
+        return false;
+    }
+    let from = text.floor_char_boundary(start.saturating_sub(REACH));
+    let to = text.ceil_char_boundary((number.end + REACH).min(text.len()));
+    let is_of_address =
+        |word: &str| WORDS.binary_search(&word.to_ascii_lowercase().as_str()).is_ok();
+    [&text[from..start], &text[number.end..to]]
+        .into_iter()
+        .any(|part| part.split(|c: char| !c.is_alphabetic()).any(is_of_address))
 }
 
 /// What stands for a PIN in documentation.
@@ -113,12 +192,13 @@ pub(super) fn list(text: &str, end: usize, out: &mut Vec<Finding>) -> Looked {
         end + (text[end..].len() - text[end..].trim_start_matches([' ', '-', '_']).len()) + 4;
     let known = out.len();
     let mut codes: Vec<Chunk<'_>> = Vec::new();
-    let mut is_open = false;
+    let (mut is_open, mut is_said) = (false, false);
     for chunk in Chunks::new(text, heading, heading + LIST) {
         let number = chunk.written.trim_end_matches(['.', ')']);
         let is_bullet = matches!(chunk.written, "-" | "*" | "•" | "+" | "" | "|")
             || number.len() < 3 && number.bytes().all(|b| b.is_ascii_digit());
         if is_recovery_code(chunk.written) {
+            is_open |= is_said && chunk.written.contains('-');
             codes.push(chunk);
         } else if is_bullet
             || !codes.is_empty() && matches!(chunk.written, "and" | "or" | "und" | "et" | "y" | "e")
@@ -129,6 +209,7 @@ pub(super) fn list(text: &str, end: usize, out: &mut Vec<Finding>) -> Looked {
         } else {
             break;
         }
+        is_said = words::is_saying(&chunk.written.to_lowercase());
     }
     let length = codes.first().map_or(0, |code| code.written.len());
     let alike = codes.iter().filter(|code| code.written.len() == length).count();

@@ -139,6 +139,8 @@ fn stripped(text: &str, start: usize, end: usize, lines_before: usize) -> Chunk<
     });
     if let Some(close) = closing
         && let Some(length) = opened.rfind([close, '“'])
+        // RST has two on either side.
+        && let length = opened[..length].trim_end_matches(close).len()
         && length > 0
     {
         let start = start + before.len();

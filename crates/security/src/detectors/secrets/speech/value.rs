@@ -1,5 +1,6 @@
 //! What a word of prose must look like to be taken for a secret.
 
+use super::super::hashes;
 use super::super::passphrase;
 use super::super::value::{self, Shape};
 
@@ -161,6 +162,7 @@ fn is_elsewhere(word: &str) -> bool {
         || word.contains("%2F")
         || HEADS.iter().any(|head| word.starts_with(head))
         || file()
+        || hashes::names_algorithm(word)
         || value::mentions_secrets(word) && Shape::of(word).specials == 0
 }
 

@@ -178,10 +178,43 @@ send "⟦moosKugel7⟧\r""##,
     r##"net use Q: \\nas\share ⟦moosKugel7⟧ /user:corp\ann"##,
     r##"sshClient.connect("h1.lan", 22, "ann", "⟦Moos!kugel7⟧")"##,
     r##"fmt.Sprintf("%s:%s@tcp(db:3306)/x", "ann", "⟦Moos!kugel7⟧")"##,
+    r##"dotnet user-secrets set "Smtp:Pass" "⟦moosKugel7⟧""##,
+    r##"{"db_password": {"value": "⟦Moos!kugel7⟧", "sensitive": true}}"##,
+    r##"<auth-user-pass>
+ann
+⟦moosKugel7⟧
+</auth-user-pass>"##,
+    r##"Unseal Key 1: ⟦Zk3vT8wQm1XyB7nRfG5hJ9sLdC2pV4tK6uE0aWiOqYzA⟧"##,
+    r##"client nas {
+  ipaddr = 10.0.0.1
+  secret = ⟦Kranich4471⟧
+}"##,
+    r##"serial number ⟦K7Q2M-9XPLD-44TZB-W8R3N⟧"##,
+    r##"recovery key 1: ⟦482150-937713-204899-215530-111222-333444-555666-777888⟧"##,
+    r##"set [find default=yes] wpa2-pre-shared-key=⟦moosKugel7⟧"##,
+    r##"unzip -P ⟦Moos!kugel7⟧ x.zip"##,
+    r##"new Client("AC4f1c09be8d72a6e35b90fd1287ce64a3", "⟦a90be17c35d84f26c1e07b9358d2f4c6⟧")"##,
+    r##"> USER ann
+< 331 password required
+> PASS ⟦moosKugel7⟧"##,
+    r##"network={
+  ssid="home"
+  psk="⟦moos kugel 44⟧"
+}"##,
+    r##"mqtt.connect(id, "ann", "⟦nmfSR0HQbBYRMC⟧")"##,
 ];
 
 #[rustfmt::skip]
 const NOT_FOUND: &[&str] = &[
+    r##"dotnet user-secrets set "Smtp:Host" "mail2.Corp.lan""##,
+    r##"{"password": {"type": "string", "minLength": 12}, "token": {"value": null}}"##,
+    r##"auth-user-pass
+verb 3
+cipher AES-256-CBC"##,
+    r##"if x on >y2 { }; the switch is on >Level2"##,
+    r##"id 2024-11-02-1120-33 of ABCD-EFGH-IJKL-MNOP-QRST and 550E8400-E29B-41D4-A716-446655440000"##,
+    r##"secret = make_secret2
+secret = Config2.load"##,
     r##"scp -P 2222 x y; tar -cf x.tar dir; git commit -am "Key12 change"; grep -A10 -c foo12 bar; docker run -p 8080:80 -u 1000:1000 img"##,
     r##"ssh -p 2222 -A bob@host2; docker run -e X=1 -w /srv/app1 -c conf12.toml; zip -r out12.zip dir2; ls -A dir2"##,
     r##"apt	passwd	1:4.13+dfsg1-1+deb12u1

@@ -7,7 +7,7 @@ mod list;
 mod named;
 mod table;
 
-use super::allow;
+use super::published;
 use super::value::Shape;
 use crate::finding::Finding;
 use crate::kind::Kind;
@@ -73,6 +73,7 @@ pub(super) fn run(
     out: &mut Vec<Finding>,
 ) -> Option<usize> {
     let bytes = text.as_bytes();
+    out.extend(token_of_account(bytes, start, end));
     let mut start = start;
     if start > 0 && bytes[start - 1] == b'\\' && matches!(bytes[start], b'n' | b't' | b'r') {
         start += 1;
@@ -88,7 +89,7 @@ pub(super) fn run(
         .or_else(|| if is_hex { None } else { inside(index, bytes, start, end) });
     let (rule, from, to, kind) = found?;
     let token = text.get(from..to)?;
-    if allow::is_known(token) {
+    if published::is_published(token) {
         return Some(to);
     }
     out.push(Finding { start: from, end: to, kind, rule });
@@ -96,6 +97,27 @@ pub(super) fn run(
         out.extend(secret_of_pair(bytes, to));
     }
     Some(to)
+}
+
+/// `"AC…", "…"`: the token behind the id of an account of Twilio, 32 digits each.
+fn token_of_account(bytes: &[u8], start: usize, end: usize) -> Option<Finding> {
+    const LENGTH: usize = 32;
+    let is_digit = |b: &u8| b.is_ascii_digit() || (b'a'..=b'f').contains(b);
+    let is_id = end - start == LENGTH + 2
+        && matches!(&bytes[start..start + 2], b"AC" | b"SK")
+        && bytes[start + 2..end].iter().all(is_digit);
+    if !is_id {
+        return None;
+    }
+    let gap = bytes[end..].iter().take(8).position(|b| !b"\"', :".contains(b))?;
+    let from = end + gap;
+    let len = bytes[from..].iter().take(LENGTH + 1).take_while(|b| is_digit(b)).count();
+    (gap > 0 && len == LENGTH).then_some(Finding {
+        start: from,
+        end: from + LENGTH,
+        kind: Kind::Secret,
+        rule: "twilio_token",
+    })
 }
 
 /// The secret that belongs to the key id that ends at `at`: 40 characters of base64 not far behind
@@ -112,7 +134,7 @@ fn secret_of_pair(bytes: &[u8], at: usize) -> Option<Finding> {
             let written = std::str::from_utf8(&bytes[start..start + LENGTH]).ok()?;
             let shape = Shape::of(written);
             let is_mixed = shape.upper > 3 && shape.lower > 3 && shape.digits > 0;
-            if is_mixed && shape.is_random() && !allow::is_known(written) {
+            if is_mixed && shape.is_random() {
                 let kind = Kind::Secret;
                 let rule = "aws_secret_access_key";
                 return Some(Finding { start, end: start + LENGTH, kind, rule });
@@ -201,6 +223,7 @@ fn at(index: &Index, bytes: &[u8], start: usize) -> Option<Token> {
         if behind.is_some_and(|b| b.is_ascii_alphanumeric())
             || is_in_base64(bytes, start, vendor)
             || is_file_name(&body[len..])
+            || is_masked(&body[len..])
         {
             continue;
         }
@@ -216,6 +239,11 @@ fn at(index: &Index, bytes: &[u8], start: usize) -> Option<Token> {
 fn without_tail(body: &[u8]) -> usize {
     let tail = body.iter().rev().take_while(|b| matches!(b, b'.' | b':' | b'%' | b'!')).count();
     body.len() - tail
+}
+
+/// `xoxp-8164920375132-****`: the part that is secret was taken out.
+fn is_masked(behind: &[u8]) -> bool {
+    behind.starts_with(b"***") || behind.starts_with(b"##")
 }
 
 /// `ico-7a388b69018576d24b59331fd60aab0c.png`: names of pictures and scripts have digests in them.
@@ -265,7 +293,9 @@ fn is_by_chance(vendor: &Vendor, body: &[u8], token: &[u8]) -> bool {
         return mixed && shape.is_random();
     }
     if shape.digits == 0 && shape.len < 60 {
-        return shape.len >= 16 && shape.wordiness < 4.6 && vendor.prefix.len() > 3;
+        return shape.len >= 16
+            && (shape.wordiness < 4.6 || shape.is_improbable())
+            && vendor.prefix.len() > 3;
     }
     // Distinct prefixes need little proof; short ones stand in identifiers as well.
     let is_distinct = vendor.prefix.len() >= 4 && vendor.prefix.contains(['_', '-', '.']);
@@ -312,6 +342,19 @@ mod tests {
         };
         assert!(table::VENDORS.is_sorted_by_key(order));
         assert!(table::VENDORS.iter().all(|v| v.least <= v.most));
+    }
+
+    #[test]
+    fn a_masked_token_is_none() {
+        let scanner = Scanner::new(&ScannerSettings::default()).unwrap();
+        let (bot, tail) = ("xoxb-8164920375132-8164920375133", "nT4kQ8vLm2XcB7nZ1wYp3RsD");
+        for mask in ["************************", "########################"] {
+            let text = format!("SLACK_BOT_TOKEN={bot}-{mask}");
+            assert_eq!(scanner.scan(&text, Kinds::of(&[Kind::Secret])), [], "{text}");
+        }
+        // Emphasis of Markdown is no mask.
+        let text = format!("**{bot}-{tail}**");
+        assert_eq!(scanner.scan(&text, Kinds::of(&[Kind::Secret])).len(), 1, "{text}");
     }
 
     #[test]

@@ -4,10 +4,10 @@
 //! chance. Most such names also hold `key`, `token` or `secret`; then the vendor's name only adds
 //! to the evidence.
 
+use super::super::assignment;
 use super::super::grammar::{self, Bare, Join};
 use super::super::names::{self, Promise, Words};
 use super::super::value::{self, Shape};
-use super::super::{allow, assignment};
 use super::list::{NAMES, ORDINARY};
 use crate::finding::Finding;
 use crate::kind::Kind;
@@ -178,6 +178,9 @@ fn before(
             push_parameter(text, name, start, end, out);
             return line + end - start;
         }
+        if last.is_none() && is_constant(bytes, from, to, line) {
+            return line + push_constant(text, name, (start, end), out);
+        }
         // `"Acme::Network::Key": "…"` is a type.
         if bytes[..from].ends_with(b"::") {
             break;
@@ -227,6 +230,57 @@ fn before(
     line / 2 + 16
 }
 
+/// Whether the name `from..to` is a variable of a shell or an environment file, which begins its line.
+fn is_constant(bytes: &[u8], from: usize, to: usize, line: usize) -> bool {
+    let is_sign = |b: &u8| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_';
+    if bytes[to] != b'=' || to - from < 4 || !bytes[from..to].iter().all(is_sign) {
+        return false;
+    }
+    let before = &bytes[from.saturating_sub(line.min(REACH))..from];
+    let before = memchr::memrchr(b'\n', before).map_or(before, |end| &before[end + 1..]);
+    matches!(before.trim_ascii(), b"" | b"export" | b"set" | b"ENV" | b"-" | b"\"" | b"- \"")
+}
+
+/// Pushes what such a variable is set to where it was made by chance, with capital and small letters:
+/// digests have one kind. Returns its length.
+fn push_constant(
+    text: &str,
+    name: &str,
+    (start, end): (usize, usize),
+    out: &mut Vec<Finding>,
+) -> usize {
+    let is_harmless = |word: &&str| {
+        let is = |known: &&str| known.eq_ignore_ascii_case(word);
+        HARMLESS.iter().any(is) || EVERYBODYS.iter().any(is)
+    };
+    let rest = &text.as_bytes()[end..];
+    let is_base64 = |b: &&u8| b.is_ascii_alphanumeric() || b"_-+/=".contains(b);
+    let end = end + rest.iter().take(128).take_while(is_base64).count();
+    let ends = matches!(text.as_bytes().get(end), None | Some(b'\n' | b'\r' | b'"' | b'\'' | b' '));
+    let Some(written) = text.get(start..end).filter(|_| ends) else { return 0 };
+    let shape = Shape::of(written);
+    if (24..=128).contains(&shape.len)
+        && shape.digits > 1
+        && shape.upper > 1
+        && shape.lower > 1
+        && shape.joints < 4
+        && shape.is_random()
+        && !Words::of(name).backwards().iter().any(is_harmless)
+    {
+        out.push(Finding { start, end, kind: Kind::Secret, rule: "constant" });
+    }
+    end - start
+}
+
+/// Words of names whose values everybody may see.
+#[rustfmt::skip]
+const EVERYBODYS: &[&str] = &[
+    "public", "publishable", "pub", "md5", "sha1", "sha512", "fingerprint", "thumbprint", "cert",
+    "certificate", "crt", "ca", "csr", "dir", "cursor", "page", "nonce", "sitekey", "anon", "ids",
+    "tracking", "pixel", "measurement", "dkim", "spf", "cache", "buster", "authorized", "known",
+    "address", "contract", "wallet", "iv", "template", "container", "network", "subnet", "vpc",
+];
+
 /// Whether the name's last word names a secret that no keyword of the scan is in.
 fn is_latent(words: &Words<'_>) -> bool {
     const LATENT: [&str; 7] = ["pat", "jwt", "sas", "bearer", "salt", "hmac", "signing"];
@@ -273,7 +327,7 @@ fn push_drawn(text: &str, start: usize, end: usize, out: &mut Vec<Finding>) {
     let is_base64 = |b: &&u8| b.is_ascii_alphanumeric() || b"_-+/=".contains(b);
     let end = end + rest.iter().take(128).take_while(is_base64).count();
     let Some(written) = text.get(start..end) else { return };
-    if written.len() >= 20 && Shape::of(written).is_random() && !allow::is_known(written) {
+    if written.len() >= 20 && Shape::of(written).is_random() {
         out.push(Finding { start, end, kind: Kind::Secret, rule: "vendor_value" });
     }
 }
@@ -304,7 +358,7 @@ fn push_parameter(text: &str, name: &str, start: usize, end: usize, out: &mut Ve
     let is_value = |b: &&u8| b.is_ascii_alphanumeric() || b"_-+/%=".contains(b);
     let end = end + rest.iter().take(128).take_while(is_value).count();
     let Some(written) = text.get(start..end) else { return };
-    if written.len() >= *least && Shape::of(written).is_random() && !allow::is_known(written) {
+    if written.len() >= *least && Shape::of(written).is_random() {
         out.push(Finding { start, end, kind: Kind::Secret, rule: "url_parameter" });
     }
 }
@@ -330,7 +384,6 @@ fn push(text: &str, words: &Words<'_>, value: &grammar::Value, out: &mut Vec<Fin
     let Some(written) = text.get(value.start..value.end) else { return };
     let shape = Shape::of(written);
     if matches!(value.join, Join::Prose | Join::Space | Join::Argument) && value.quote.is_none()
-        || allow::is_known(written)
         || value::is_reference(written)
         || shape.spaces > 0
         || shape.joints > 2 && !value::is_uuid(written) && !shape.is_random()
@@ -415,6 +468,32 @@ mod tests {
             let found = scanner.scan(&text, Kinds::of(&[Kind::Secret]));
             let found: Vec<_> = found.iter().map(|finding| &text[finding.range()]).collect();
             assert_eq!(found, [value], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_variable_that_begins_its_line_says_enough() {
+        let scanner = Scanner::new(&ScannerSettings::default()).unwrap();
+        let scan = |text: &str| scanner.scan(text, Kinds::of(&[Kind::Secret])).len();
+        let drawn = "q7Kd02mzLpPwX81nRtYvBc03HsJfGaE5";
+        for text in ["NIGHTJAR=#", "a=1\nexport NIGHTJAR='#'\n", "ENV GREY_HERON=#\n"] {
+            assert_eq!(scan(&text.replace('#', drawn)), 1, "{text}");
+        }
+        for text in [
+            "BUILD_ID=#",
+            "GREY_HERON_PUBLIC=#",
+            "GREY_HERON_CA_CERT=#",
+            "CACHE_VERSION=#",
+            "x = NIGHTJAR=#",
+            "nightjar=#",
+            "NIGHTJAR=#.example.com",
+        ] {
+            assert_eq!(scan(&text.replace('#', drawn)), 0, "{text}");
+        }
+        for other in
+            ["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b", "aLongNameOfSomethingInCamelCase2"]
+        {
+            assert_eq!(scan(&format!("NIGHTJAR={other}")), 0, "{other}");
         }
     }
 
