@@ -34,7 +34,6 @@ use sluice_security::scan::{Scanner, ScannerSettings};
 const ORDINARY_BYTES: usize = 2_000_000;
 /// Bytes of a message in the measurement of short texts.
 const SHORT_BYTES: usize = 1000;
-
 /// Bytes of a request.
 const REQUEST_BYTES: usize = 100_000;
 /// Bytes of what an agent loop sends again and again.
@@ -508,16 +507,14 @@ fn turns(values: usize) -> anyhow::Result<Vec<(Source, String)>> {
         let at = i * messages.len() / values;
         messages[at].push_str(&format!("\nmaintainer: person{i}@busy-mill.org\n"));
     }
-    let mut requests = Vec::new();
-    let further = ordinary(MESSAGE_BYTES * LOOP_TURNS);
-    let further = pieces(&further[0].text, MESSAGE_BYTES);
-    for (i, new) in further.into_iter().take(LOOP_TURNS).enumerate() {
-        let mut messages: Vec<&str> = messages.iter().map(String::as_str).collect();
+    let [further, ..] = ordinary(MESSAGE_BYTES * LOOP_TURNS);
+    let further = pieces(&further.text, MESSAGE_BYTES).into_iter().take(LOOP_TURNS).enumerate();
+    let turn = |(i, new)| {
         let new = format!("turn {i}: {new}");
-        messages.push(&new);
-        requests.push((request(&messages)?, new));
-    }
-    Ok(requests)
+        let all: Vec<&str> = messages.iter().chain([&new]).map(String::as_str).collect();
+        Ok((request(&all)?, new))
+    };
+    further.map(turn).collect()
 }
 
 /// A step of a stream that says `text`.
