@@ -177,16 +177,18 @@ impl Memory {
     ) -> Option<Found> {
         for key in [begin.long, begin.short] {
             let Some(lengths) = key.and_then(|key| self.lengths.find(key)) else { continue };
-            let mut lengths: Vec<usize> = lengths
-                .iter()
-                .filter(|length| Some(**length) == self.length(text, length.bytes))
-                .map(|length| length.bytes)
-                .collect();
-            lengths.sort_unstable_by(|a, b| b.cmp(a));
-            for bytes in lengths {
+            // Mostly the longest is the one: they are in order already, but for the conversations that
+            // begin alike, and the others are not looked at.
+            let mut lengths: Vec<Length> = lengths.to_vec();
+            lengths.sort_unstable_by_key(|length| length.bytes);
+            for length in lengths.into_iter().rev() {
+                let bytes = length.bytes;
                 let Some(stretch) = text.get(..bytes).filter(|_| bytes <= *in_vain) else {
                     continue;
                 };
+                if Some(length) != self.length(text, bytes) {
+                    continue;
+                }
                 let mut hasher = keys.hasher();
                 hasher.update(stretch.as_bytes());
                 let key = CacheKey::new(&hasher.finalize());
