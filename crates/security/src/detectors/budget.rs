@@ -9,7 +9,7 @@ use crate::scan::Coverage;
 /// What looks that find nothing may cost, in about nanoseconds: some at once, and some for each byte
 /// that was passed.
 ///
-/// Real files spend a part of their share, and personal data that is found costs little. A text made
+/// Real files spend about their share, and personal data that is found costs little. A text made
 /// of nothing but what detectors stop at spends all of it: then the rest of it is not looked at, and
 /// whoever asked is told.
 #[derive(Debug, Default)]
@@ -25,9 +25,13 @@ pub(crate) struct Budget {
     is_exceeded: Cell<bool>,
 }
 
+/// What a number or an address costs that is somebody's: less than it takes, so that lists of a few
+/// hundred thousand are read, which no model takes at once.
+pub(crate) const COST_OF_A_VALUE: usize = 90;
+
 impl Budget {
-    const AT_ONCE: usize = 16 << 20;
-    const PER_BYTE: usize = 2;
+    const AT_ONCE: usize = 20 << 20;
+    const PER_BYTE: usize = 1;
     /// The same where people's names are looked for, which takes longer on any text.
     const PER_BYTE_WITH_NAMES: usize = 6;
 

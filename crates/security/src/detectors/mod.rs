@@ -7,4 +7,4 @@ pub(crate) mod table;
 pub(crate) mod terms;
 mod words;
 
-pub(crate) use budget::Budget;
+pub(crate) use budget::{Budget, COST_OF_A_VALUE};

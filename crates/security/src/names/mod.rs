@@ -40,9 +40,11 @@ static MODEL: LazyLock<Model> = LazyLock::new(|| {
 });
 
 /// What labelling a word costs, in about nanoseconds.
-const COST_OF_A_WORD: usize = 80;
-/// What it costs at least, also where all of them are names: less, so that long lists are read.
-const LEAST_COST_OF_A_WORD: usize = 40;
+const COST_OF_A_WORD: usize = 100;
+/// What it costs at least, beside names that pay for it: less, so that long tables are read.
+const LEAST_COST_OF_A_WORD: usize = 34;
+/// What a name costs at least, for the same reason half of what it takes.
+const COST_OF_A_NAME: usize = 170;
 /// How many words of a window a name pays for: its own and those beside it.
 const WORDS_OF_A_NAME: usize = 8;
 
@@ -72,7 +74,8 @@ fn find_with(model: &Model, text: &str, kinds: Kinds, budget: &Budget, out: &mut
         let names = out.len().saturating_sub(found);
         let words = window.tokens.len();
         let in_vain = words.saturating_sub(WORDS_OF_A_NAME * names);
-        budget.spend((COST_OF_A_WORD * in_vain).max(LEAST_COST_OF_A_WORD * words));
+        let least = (LEAST_COST_OF_A_WORD * words).max(COST_OF_A_NAME * names);
+        budget.spend(least.max(COST_OF_A_WORD * in_vain));
     });
 }
 

@@ -7,7 +7,7 @@ use super::grams::BLOCK;
 use super::hints::Hints;
 use super::masks::{CHUNK, Masks, Row};
 use super::uuid;
-use crate::detectors::Budget;
+use crate::detectors::{Budget, COST_OF_A_VALUE};
 use crate::detectors::personal::{addresses, email, numbers};
 use crate::detectors::secrets::Look;
 use crate::finding::Finding;
@@ -109,11 +109,11 @@ impl<'t, 'f> Pass<'t, 'f> {
         each(hints.groups, |i| self.hex_groups(base + i as usize));
     }
 
-    /// A look cost so much. What led to more than the `found` findings before it costs nothing.
+    /// A look cost so much, or what a value costs where it led to more than the `found` findings
+    /// before it.
     fn spend(&self, found: usize, nanoseconds: usize) {
-        if self.findings.len() == found {
-            self.budget.spend(nanoseconds);
-        }
+        let is_in_vain = self.findings.len() == found;
+        self.budget.spend(if is_in_vain { nanoseconds } else { COST_OF_A_VALUE });
     }
 
     /// An `@`: the middle of an address, unless something else begins with it.

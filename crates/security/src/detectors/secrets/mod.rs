@@ -179,7 +179,7 @@ impl Look<'_> {
         if is_keyword(bytes, at) {
             self.keyword(at, out);
         } else {
-            self.rare.look(bytes, at);
+            self.rare.look(bytes, at, self.budget);
         }
     }
 
@@ -193,7 +193,7 @@ impl Look<'_> {
                 // A user and a password take longer than a host.
                 let has_user = bytes.get(self.urls_until) == Some(&b'@') && out.len() == found;
                 let passed = self.urls_until.saturating_sub(at + 3);
-                self.charge(8 + 2 * passed + if has_user { 40 } else { 0 });
+                self.charge(16 + 2 * passed + if has_user { 40 } else { 0 });
             }
         } else if at >= self.names_until {
             if bytes[at..].starts_with(b"hf_") {
@@ -276,7 +276,7 @@ impl Look<'_> {
         }
         let is_token = vendors::run(self.vendors, self.text, start, end, is_hex, out).is_some();
         let is_found = end <= self.found_until;
-        self.budget.spend(if is_hex { 15 } else { 120 });
+        self.budget.spend(if is_hex { 32 } else { 120 });
         if !is_token && !is_uuid && !is_found && self.budget.has(start) {
             let cost = self.passed_names.look(self.text, start, end, out);
             self.budget.spend(20 + cost);

@@ -5,6 +5,7 @@
 //! own that knows nothing of what the others found.
 
 use super::speech::{self, Noun};
+use crate::detectors::Budget;
 
 /// What a rare word hints at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -210,29 +211,34 @@ const fn chain([one, two, three]: [u8; 3]) -> usize {
     (u32::from_le_bytes([one, two, three, 0]).wrapping_mul(0x9E37_79B1) >> 22) as usize
 }
 
+/// What keeping a word in mind costs, in about nanoseconds.
+const COST_OF_A_WORD: usize = 24;
+
 /// Rare words that were seen in a text.
 #[derive(Debug, Default)]
 pub(super) struct Seen(Vec<(usize, u8)>);
 
 impl Seen {
-    /// Remembers the words whose three letters are at `at`.
+    /// Remembers the words whose three letters are at `at`, as far as `budget` reaches.
     #[inline]
-    pub(super) fn look(&mut self, bytes: &[u8], at: usize) {
+    pub(super) fn look(&mut self, bytes: &[u8], at: usize, budget: &Budget) {
         let letters = bytes[at..].first_chunk::<3>();
         let first = letters.map_or(NONE, |letters| CHAINS.0[chain(*letters)]);
         if first != NONE {
-            self.look_along(first, bytes, at);
+            self.look_along(first, bytes, at, budget);
         }
     }
 
     #[inline(never)]
-    fn look_along(&mut self, first: u8, bytes: &[u8], at: usize) {
+    fn look_along(&mut self, first: u8, bytes: &[u8], at: usize, budget: &Budget) {
         let mut index = first;
         while index != NONE {
             let (word, place) = word(usize::from(index));
             if let Some(start) = at.checked_sub(place)
                 && bytes[start..].starts_with(word.as_bytes())
+                && budget.has(at)
             {
+                budget.spend(COST_OF_A_WORD);
                 self.0.push((start, index));
             }
             index = CHAINS.1[usize::from(index)];

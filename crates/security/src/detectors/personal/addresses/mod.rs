@@ -11,7 +11,7 @@ use crate::kind::{Kind, Kinds};
 pub(super) use v4::Quad;
 
 /// What a look that finds nothing costs, in about nanoseconds.
-pub(crate) const COST: usize = 32;
+pub(crate) const COST: usize = 40;
 
 /// Looks at the dotted numbers whose first digit is at `at`. Returns up to where it has looked.
 pub(crate) fn dots(text: &str, at: usize, kinds: Kinds, out: &mut Vec<Finding>) -> usize {

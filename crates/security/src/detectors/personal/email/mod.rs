@@ -10,6 +10,7 @@ mod placeholders;
 
 use super::classes::{self, lowest, mask};
 use super::context::byte;
+use crate::detectors::COST_OF_A_VALUE;
 use crate::detectors::words::WordList;
 use crate::finding::Finding;
 use crate::kind::Kind;
@@ -22,7 +23,7 @@ const LONGEST_DOMAIN: usize = 120;
 const URL_REACH: usize = 128;
 
 /// Pushes the address around the `@` at `at` to `out`, if there is one. Returns what the look cost, in
-/// about nanoseconds, if there is none.
+/// about nanoseconds.
 pub(crate) fn confirm(text: &str, at: usize, out: &mut Vec<Finding>) -> usize {
     let bytes = text.as_bytes();
     // Most uses of `@` in code fail here: there is nothing before it, or no dot behind it.
@@ -43,7 +44,7 @@ pub(crate) fn confirm(text: &str, at: usize, out: &mut Vec<Finding>) -> usize {
         return 80;
     }
     out.push(Finding { start, end, kind: Kind::Email, rule: "email" });
-    0
+    COST_OF_A_VALUE
 }
 
 /// Where the local part before `at` starts.

@@ -22,7 +22,7 @@ mod tests;
 use super::addresses::Quad;
 use super::classes::{self, lowest, mask};
 use super::context::{self, CARD, Context, NUMBER, PHONE, REACH as REACHED, has_letters_before};
-use crate::detectors::Budget;
+use crate::detectors::{Budget, COST_OF_A_VALUE};
 use crate::finding::Finding;
 use crate::kind::{Kind, Kinds};
 use run::{Run, Separator};
@@ -102,9 +102,8 @@ fn stretch(
     let run = Run::read(bytes, at, &mut groups);
     let found = out.len();
     let looks = if run.digits() >= FEWEST { search(&run, kinds, out) } else { 0 };
-    if out.len() == found {
-        budget.spend(24 + 12 * run.groups().len() + 40 * looks);
-    }
+    let in_vain = 24 + 12 * run.groups().len() + 40 * looks;
+    budget.spend(if out.len() == found { in_vain } else { COST_OF_A_VALUE });
     run.end()
 }
 
