@@ -205,7 +205,7 @@ fn window_sum(weights: &[f32], sums: &[f64], window: &Range<usize>) -> f32 {
 }
 
 /// 1 / (1 + e^-x) by multiplication and division only: the same on every machine.
-fn logistic(x: f32) -> f32 {
+pub(super) fn logistic(x: f32) -> f32 {
     let x = x.clamp(-20.0, 20.0);
     // e^-x as (e^(-x / 256))^256; the inner one by its series.
     let y = -x / 256.0;

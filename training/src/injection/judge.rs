@@ -5,11 +5,12 @@ use std::fmt;
 use std::thread;
 
 use serde::Serialize;
-use sluice_security::injection::{Origin, windows};
+use sluice_security::injection::prefilter::Prefilter;
+use sluice_security::injection::{Origin, PROMISING, windows};
 
 use super::corpus::Example;
 use super::fit::{Bag, Settings, log_odds};
-use super::{fit_on, rows};
+use super::{fit_on, looked_at, rows};
 
 /// The log-odds of a text in which nothing is worth a look.
 const NOTHING: f32 = -100.0;
@@ -58,13 +59,13 @@ pub(crate) struct Judged {
 pub(crate) fn judge(
     examples: &[Example],
     bags: &[Bag],
-    looked_at: &[Vec<Bag>],
+    choose: &(dyn Fn(&[String]) -> Prefilter + Sync),
     settings: Settings,
 ) -> Judged {
     let folds = folds(examples);
     let score_half = |half: usize| {
         let of_half = folds.iter().skip(half).step_by(2);
-        let scored = of_half.map(|fold| score(examples, bags, looked_at, settings, fold));
+        let scored = of_half.map(|fold| score(examples, bags, choose, settings, fold));
         scored.collect::<Vec<_>>().concat()
     };
     let mut scored = thread::scope(|scope| {
@@ -101,21 +102,28 @@ fn folds(examples: &[Example]) -> Vec<Vec<String>> {
 fn score(
     examples: &[Example],
     bags: &[Bag],
-    looked_at: &[Vec<Bag>],
+    choose: &(dyn Fn(&[String]) -> Prefilter + Sync),
     settings: Settings,
     fold: &[String],
 ) -> Vec<(usize, f32)> {
     let weights = fit_on(examples, bags, settings, |example| !fold.contains(&example.source));
+    let prefilter = choose(fold);
     let held_out = (0..examples.len())
         .filter(|i| !examples[*i].is_extra && fold.contains(&examples[*i].source));
-    held_out.map(|i| (i, worst(&weights, &looked_at[i]))).collect()
+    held_out.map(|i| (i, worst(&weights, &looked_at(&prefilter, &examples[i])))).collect()
 }
 
 /// The log-odds of a text by what scoring looks at in it.
-fn worst(weights: &[f32], looked_at: &[Bag]) -> f32 {
-    let places = looked_at.iter().map(|bag| log_odds(weights, bag));
-    let tokens = looked_at.iter().map(|bag| bag.ends.len()).sum();
-    places.fold(NOTHING, f32::max) - windows::doubt(tokens)
+fn worst(weights: &[f32], looked_at: &[(Bag, Bag)]) -> f32 {
+    let (mut worst, mut tokens) = (NOTHING, 0);
+    for (near, wide) in looked_at {
+        let odds = log_odds(weights, near);
+        let is_promising = odds > PROMISING;
+        let (bag, odds) = if is_promising { (wide, log_odds(weights, wide)) } else { (near, odds) };
+        worst = worst.max(odds);
+        tokens += bag.ends.len();
+    }
+    worst - windows::doubt(tokens)
 }
 
 fn measure(examples: &[Example], scored: &[(usize, f32)]) -> Judged {
@@ -130,8 +138,9 @@ fn measure(examples: &[Example], scored: &[(usize, f32)]) -> Judged {
         scores
     };
     let (public, own) = (harmless(false), harmless(true));
-    let usual = above_all_but(&public, 0.01).max(above_all_but(&own, 0.055));
-    let strict = above_all_but(&public, 0.001).max(above_all_but(&own, 0.01)).max(usual + 0.5);
+    let usual = above_all_but(&public, 0.01).max(above_all_but(&own, 0.075));
+    // A tenth of a per cent would be four texts: which they are changes with each training.
+    let strict = above_all_but(&public, 0.0015).max(above_all_but(&own, 0.01)).max(usual + 0.5);
 
     let mut sources: BTreeMap<String, Figure> = BTreeMap::new();
     for (i, score) in scored {
@@ -171,8 +180,8 @@ fn measure(examples: &[Example], scored: &[(usize, f32)]) -> Judged {
     let slope = 4.0 / 3.0 / (strict - usual);
     let figures = Figures {
         meaning: "each source judged by a model that was trained without it; the usual threshold \
-                  is where at most 1 % of the public harmless texts and 5.5 % of our own, which use \
-                  the words of attacks, are mistaken; the strict one where it is 0.1 % and 1 %",
+                  is where at most 1 % of the public harmless texts and 7.5 % of our own, which use \
+                  the words of attacks, are mistaken; the strict one where it is 0.15 % and 1 %",
         found_mean_of_sources: mean / public.len().max(1) as f32,
         found_of_texts: found / texts.max(1) as f32,
         sources,

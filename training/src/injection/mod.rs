@@ -2,6 +2,7 @@
 
 mod corpus;
 mod fit;
+mod gate;
 mod judge;
 mod rows;
 
@@ -14,17 +15,37 @@ use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 use sluice_security::injection::features::{self, Features};
 use sluice_security::injection::model::Model;
+use sluice_security::injection::prefilter::{Prefilter, Weighted};
 
 use self::corpus::Example;
 use self::fit::{Bag, Settings};
+use self::gate::Gate;
 use crate::data::Provenance;
 
 /// Where the project's own texts lie, from the repository's root.
 const CORPUS: &str = "training/corpus/injection";
 const MODEL: &str = "crates/security/models/injection.bin";
+const PHRASES: &str = "crates/security/models/phrases.txt";
 const RECORD: &str = "crates/security/models/injection.json";
 
 const SETTINGS: Settings = Settings { epochs: 8, rate: 0.015, decay: 0.0003, dropout: 0.3 };
+
+const GATE: gate::Settings = gate::Settings {
+    epochs: 6,
+    rate: 0.1,
+    thrift: 0.01,
+    keys: 100.0,
+    harmless: 1.0,
+    written: 0.7,
+    phrases: 1500,
+    opened: 0.05,
+};
+
+/// What the list of phrases begins with.
+const ABOUT_PHRASES: &str = "\
+# Phrases that make a place of a text worth a look at: weight, where the first key begins, phrase (· is
+# a space). Made by `cargo xtask train injection`.
+";
 
 /// What is written beside the model.
 #[derive(Serialize)]
@@ -32,6 +53,9 @@ struct Record {
     model: &'static str,
     blake3: String,
     settings: String,
+    phrases: &'static str,
+    phrases_blake3: String,
+    phrases_settings: String,
     data: Vec<Provenance>,
     figures: judge::Figures,
 }
@@ -43,33 +67,50 @@ pub(crate) fn train(folder: &Path, check: bool) -> Result<()> {
     let sources: BTreeSet<&str> = examples.all.iter().map(|e| e.source.as_str()).collect();
     let sources: Vec<&str> = sources.into_iter().collect();
     let bags: Vec<Bag> = examples.all.iter().map(|example| bag(example, &sources)).collect();
-    let looked_at: Vec<Vec<Bag>> = examples.all.iter().map(looked_at).collect();
-    let judged = judge::judge(&examples.all, &bags, &looked_at, SETTINGS);
+    let gate = Gate::new(&examples.all, &sources)?;
+    let phrases = list(&gate.choose(&examples.all, &sources, GATE, &[]));
+    let choose =
+        |fold: &[String]| Prefilter::new(&gate.choose(&examples.all, &sources, GATE, fold));
+    let judged = judge::judge(&examples.all, &bags, &choose, SETTINGS);
     println!("{}", judged.figures);
 
     let weights = fit_on(&examples.all, &bags, SETTINGS, |_| true);
     let model = quantise(&weights, judged.shift, judged.slope);
     let bytes = model.to_bytes();
+    let artefacts = [(MODEL, bytes.as_slice()), (PHRASES, phrases.as_bytes())];
     if check {
-        let committed = fs::read(MODEL).with_context(|| format!("cannot read {MODEL}"))?;
-        if committed != bytes {
-            bail!("{MODEL} is not what this data and this code give");
+        for (path, bytes) in artefacts {
+            let committed = fs::read(path).with_context(|| format!("cannot read {path}"))?;
+            if committed != bytes {
+                bail!("{path} is not what this data and this code give");
+            }
+            println!("{path} is what this data and this code give");
         }
-        println!("{MODEL} is what this data and this code give");
         return Ok(());
     }
     let record = Record {
         model: MODEL,
         blake3: blake3::hash(&bytes).to_hex().to_string(),
         settings: format!("{SETTINGS:?}"),
+        phrases: PHRASES,
+        phrases_blake3: blake3::hash(phrases.as_bytes()).to_hex().to_string(),
+        phrases_settings: format!("{GATE:?}"),
         data: examples.provenance,
         figures: judged.figures,
     };
-    fs::write(MODEL, &bytes).with_context(|| format!("cannot write {MODEL}"))?;
+    for (path, bytes) in artefacts {
+        fs::write(path, bytes).with_context(|| format!("cannot write {path}"))?;
+    }
     let mut json = serde_json::to_string_pretty(&record)?;
     json.push('\n');
     fs::write(RECORD, json).with_context(|| format!("cannot write {RECORD}"))?;
     Ok(())
+}
+
+/// The phrases as they are committed, one a line.
+fn list(phrases: &[Weighted]) -> String {
+    let lines = phrases.iter().map(|phrase| phrase.to_line() + "\n");
+    std::iter::once(ABOUT_PHRASES.to_owned()).chain(lines).collect()
 }
 
 /// Fits a model on the examples that `keep` lets through.
@@ -100,10 +141,11 @@ fn bag(example: &Example, sources: &[&str]) -> Bag {
     new_bag(features, telling, example.is_attack, source)
 }
 
-/// What scoring looks at in a text.
-fn looked_at(example: &Example) -> Vec<Bag> {
-    let places = features::extract_places(&example.text, example.origin).into_iter();
-    places.map(|features| new_bag(features, 0..0, example.is_attack, 0)).collect()
+/// What scoring looks at in a text: places, and each with what stands around it.
+fn looked_at(prefilter: &Prefilter, example: &Example) -> Vec<(Bag, Bag)> {
+    let bag = |features| new_bag(features, 0..0, example.is_attack, 0);
+    let places = features::extract_places(prefilter, &example.text, example.origin).into_iter();
+    places.map(|place| (bag(place.near), bag(place.wide))).collect()
 }
 
 fn new_bag(features: Features, telling: Range<usize>, is_attack: bool, source: usize) -> Bag {

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use super::Origin;
 use super::lexicon::{Idea, Lexicon};
+use super::prefilter::{Prefilter, widened};
 use super::tokens::{CAPITALS, DISGUISED, LINE, SENTENCE, SYLLABLE, Token, tokenise};
 
 /// How many different features the model tells apart.
@@ -37,10 +38,26 @@ pub fn extract(text: &str, origin: Origin) -> Features {
     extract_from(text, 0..text.len(), origin)
 }
 
-/// The features of each place of `text` that scoring looks at.
-pub fn extract_places(text: &str, origin: Origin) -> Vec<Features> {
-    let places = super::places(text, origin).into_iter();
-    places.map(|place| extract_from(text, place, origin)).collect()
+/// The features of a place that scoring looks at.
+pub struct PlaceFeatures {
+    /// Those of the place itself.
+    pub near: Features,
+    /// Those of the place with what stands around, which are looked at if the others are
+    /// [`super::PROMISING`].
+    pub wide: Features,
+}
+
+/// The features of each place of `text` that scoring looks at where `prefilter` finds places.
+pub fn extract_places(prefilter: &Prefilter, text: &str, origin: Origin) -> Vec<PlaceFeatures> {
+    let places = super::places(prefilter, text, origin).into_iter();
+    let extract_place = |place: Range<usize>| {
+        let wide = widened(text, &place, super::FURTHER);
+        PlaceFeatures {
+            near: extract_from(text, place, origin),
+            wide: extract_from(text, wide, origin),
+        }
+    };
+    places.map(extract_place).collect()
 }
 
 fn extract_from(text: &str, place: Range<usize>, origin: Origin) -> Features {

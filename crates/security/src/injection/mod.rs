@@ -10,7 +10,7 @@ mod lexicon;
 pub mod model;
 mod normalise;
 mod plain;
-mod prefilter;
+pub mod prefilter;
 mod tokens;
 pub mod windows;
 
@@ -21,6 +21,7 @@ use std::ops::Range;
 use features::{Reader, Recent};
 use lexicon::Lexicon;
 use model::Model;
+use prefilter::{Prefilter, widened};
 use tokens::{Token, tokenise};
 
 /// Where a text comes from, as far as the caller knows.
@@ -42,7 +43,13 @@ pub const USUAL: f32 = 0.5;
 /// From this score on a text is refused where even rare mistakes matter.
 pub const STRICT: f32 = 0.9;
 
-/// A person's text of so many bytes is short.
+/// How many bytes more on either side are read of a place that looks like an attack.
+const FURTHER: usize = 160;
+/// From which log-odds on it does.
+pub const PROMISING: f32 = -1.0;
+
+/// A text of so many bytes is short: what a tool returned, and anything else.
+const SHORT_OF_TOOL: usize = 600;
 const SHORT: usize = 200;
 
 /// Reads the model and makes the tables, which otherwise the first text has to wait for.
@@ -55,23 +62,25 @@ pub(crate) fn warm() {
 /// How much a text looks like an attack on the model, from 0 to 1.
 pub fn score(text: &str, origin: Origin) -> f32 {
     let Some(model) = Model::usual() else { return 0.0 };
-    score_with(model, text, origin)
+    score_with(Prefilter::usual(), model, text, origin)
 }
 
-/// [`score`] with a model of one's own.
-pub fn score_with(model: &Model, text: &str, origin: Origin) -> f32 {
-    Scorer::new(model, origin).worst(text).map_or(0.0, |worst| worst.score(model))
+/// [`score`] with a prefilter and a model of one's own.
+pub fn score_with(prefilter: &Prefilter, model: &Model, text: &str, origin: Origin) -> f32 {
+    Scorer::new(prefilter, model, origin).worst(text).map_or(0.0, |worst| worst.score(model))
 }
 
 /// The places of `text` that are worth a look, in order.
 ///
-/// What a person typed is looked at whole where it is short: it may attack in words that no phrase
-/// foresees, and costs little.
-fn places(text: &str, origin: Origin) -> Vec<Range<usize>> {
-    match origin {
-        Origin::User if text.len() <= SHORT => iter::once(0..text.len()).collect(),
-        _ => prefilter::places(text),
-    }
+/// A short text is looked at whole: it may attack in words that no phrase foresees, and costs little.
+/// Of what a tool returned more is short, since there an attack need not even sound like one.
+fn places(prefilter: &Prefilter, text: &str, origin: Origin) -> Vec<Range<usize>> {
+    let is_short = match origin {
+        Origin::Tool => text.len() <= SHORT_OF_TOOL,
+        Origin::User => text.len() <= SHORT,
+        Origin::System | Origin::Assistant => false,
+    };
+    if is_short { iter::once(0..text.len()).collect() } else { prefilter.places(text) }
 }
 
 /// Why a text has its score, for people.
@@ -87,12 +96,8 @@ pub struct Explanation {
 
 /// Why `text` has its score; `None` where nothing in it is worth a look.
 pub fn explain(text: &str, origin: Origin) -> Option<Explanation> {
-    explain_with(Model::usual()?, text, origin)
-}
-
-/// [`explain`] with a model of one's own.
-pub fn explain_with(model: &Model, text: &str, origin: Origin) -> Option<Explanation> {
-    let mut scorer = Scorer::new(model, origin);
+    let model = Model::usual()?;
+    let mut scorer = Scorer::new(Prefilter::usual(), model, origin);
     let worst = scorer.worst(text)?;
     let score = worst.score(model);
     let ideas = scorer.ideas(text, &worst);
@@ -101,6 +106,7 @@ pub fn explain_with(model: &Model, text: &str, origin: Origin) -> Option<Explana
 
 /// Scores one place after the other.
 struct Scorer<'a> {
+    prefilter: &'a Prefilter,
     model: &'a Model,
     origin: Origin,
     /// None until there is something to score, which most texts have not.
@@ -159,16 +165,25 @@ impl Worst {
 }
 
 impl<'a> Scorer<'a> {
-    fn new(model: &'a Model, origin: Origin) -> Self {
-        Self { model, origin, buffers: None }
+    fn new(prefilter: &'a Prefilter, model: &'a Model, origin: Origin) -> Self {
+        Self { prefilter, model, origin, buffers: None }
     }
 
     fn worst(&mut self, text: &str) -> Option<Worst> {
         let mut worst: Option<Worst> = None;
         let mut looked_at = 0;
-        for place in places(text, self.origin) {
-            let (model, buffers) = (self.model, self.read(text, &place));
-            let Some((sum, window)) = buffers.worst_window(model) else { continue };
+        let model = self.model;
+        for mut place in places(self.prefilter, text, self.origin) {
+            let Some((mut sum, mut window)) = self.read(text, &place).worst_window(model) else {
+                continue;
+            };
+            // What stands around is read only where it may matter.
+            if model.is_promising(sum) {
+                place = widened(text, &place, FURTHER);
+                let wide = self.read(text, &place).worst_window(model);
+                (sum, window) = wide.unwrap_or((sum, window));
+            }
+            let buffers = self.buffers();
             looked_at += buffers.tokens.len();
             if worst.as_ref().is_none_or(|worst| sum > worst.sum) {
                 let start_of = |i: usize| buffers.tokens.get(i).map(|token| token.start as usize);
@@ -180,9 +195,13 @@ impl<'a> Scorer<'a> {
         worst.map(|worst| Worst { looked_at, ..worst })
     }
 
+    fn buffers(&mut self) -> &mut Buffers {
+        self.buffers.get_or_insert_with(Buffers::take)
+    }
+
     fn read(&mut self, text: &str, place: &Range<usize>) -> &Buffers {
         let (model, origin) = (self.model, self.origin);
-        let buffers = self.buffers.get_or_insert_with(Buffers::take);
+        let buffers = self.buffers();
         let Buffers { recent, tokens, sums } = buffers;
         recent.restart(tokens.len());
         tokens.clear();

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use super::PROMISING;
 use super::features::BUCKETS;
 
 /// What an artefact begins with: name and version.
@@ -57,6 +58,11 @@ impl Model {
     /// What a feature adds to the sum.
     pub fn weight(&self, feature: u32) -> i32 {
         self.weights.get(feature as usize).map_or(0, |weight| i32::from(*weight))
+    }
+
+    /// Whether a sum is so near to the threshold that it is worth to look at what stands around.
+    pub(super) fn is_promising(&self, sum: i32) -> bool {
+        sum as f32 * self.unit > PROMISING
     }
 
     /// The score of a sum from whose log-odds `doubt` is taken, from 0 to 1: a half at the usual

@@ -86,3 +86,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn only_short_texts_are_looked_at_where_nothing_stands() {
+    let longest = [
+        (Origin::System, 0),
+        (Origin::User, SHORT),
+        (Origin::Assistant, 0),
+        (Origin::Tool, SHORT_OF_TOOL),
+    ];
+    for (origin, longest) in longest {
+        for length in [1, SHORT, SHORT + 1, SHORT_OF_TOOL, SHORT_OF_TOOL + 1, 10_000] {
+            let places = places(Prefilter::usual(), &"-".repeat(length), origin);
+            let expected: Vec<_> = (length <= longest).then_some(0..length).into_iter().collect();
+            assert_eq!(places, expected, "{origin:?}, {length} bytes");
+        }
+    }
+}
