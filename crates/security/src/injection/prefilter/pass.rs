@@ -68,24 +68,27 @@ impl Table {
         let mut spaces = [0_u32; BLOCK / GROUP];
         let mut hashes = [0; KEYS];
         let (parts, _) = hashes.as_chunks_mut::<LANES>();
-        for (i, (part, spaces)) in parts.iter_mut().zip(&mut spaces).enumerate() {
-            let load = |at: usize| u8x32::from_slice(simd, &block[at..at + GROUP]);
-            let bytes = load(i * GROUP);
+        for i in 0..BLOCK / GROUP {
+            let bytes = u8x32::from_slice(simd, &block[i * GROUP..(i + 1) * GROUP]);
+            let behind = i * GROUP + STRIDE;
+            let rest = u8x32::from_slice(simd, &block[behind..behind + GROUP]);
             all |= bytes;
-            *spaces = bytes.simd_eq(b' ').to_bitmask() as u32;
-            let fold = |bytes: u8x32<S>| -> u32x8<S> { (bytes | 0x20).bitcast() };
-            let rest = fold(load(i * GROUP + STRIDE)) & REST;
-            *part = (fold(bytes) * FACTORS[0] + rest * FACTORS[1]).into();
+            spaces[i] = bytes.simd_eq(b' ').to_bitmask() as u32;
+            let first: u32x8<S> = (bytes | 0x20).bitcast();
+            let rest: u32x8<S> = (rest | 0x20).bitcast();
+            parts[i] = (first * FACTORS[0] + (rest & REST) * FACTORS[1]).into();
         }
         let mut words = [0; KEYS];
         self.look_up(&hashes, &mut words);
         let mut keys = 0;
         let (hashes, _) = hashes.as_chunks::<LANES>();
         let (words, _) = words.as_chunks::<LANES>();
-        for (i, (hashes, words)) in hashes.iter().zip(words).enumerate() {
-            let hashes = u32x8::load_array(simd, *hashes);
-            let words = u32x8::load_array(simd, *words);
-            let [one, two] = BIT_SHIFTS.map(|shift| words >> (hashes >> shift & (u16::BITS - 1)));
+        // No `map` and no `zip`: they are not always inlined.
+        for i in 0..KEYS / LANES {
+            let hashes = u32x8::load_array(simd, hashes[i]);
+            let words = u32x8::load_array(simd, words[i]);
+            let one = words >> (hashes >> BIT_SHIFTS[0] & (u16::BITS - 1));
+            let two = words >> (hashes >> BIT_SHIFTS[1] & (u16::BITS - 1));
             keys |= (one & two & 1).simd_eq(1).to_bitmask() << (i * LANES);
         }
         let (spaces, _) = spaces.as_chunks();
