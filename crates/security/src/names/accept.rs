@@ -10,7 +10,7 @@ use super::key::Key;
 use super::model::Thresholds;
 use super::tagger::Labels;
 use super::token::{Gap, Shape, Token};
-use super::{address, field};
+use super::{address, beside, field};
 use crate::finding::Finding;
 use crate::kind::{Kind, Kinds};
 
@@ -44,7 +44,7 @@ pub(super) fn collect(
                 return None;
             }
             let (kind, _) = KINDS[usize::from(label) - 1];
-            let end = run_end(tokens, labels, at);
+            let end = run_end(text, tokens, labels, at);
             let accepted = labelled(text, window, labels, thresholds, kinds, (at, end));
             if accepted.is_none() {
                 refused = end;
@@ -92,18 +92,31 @@ fn named(text: &str, window: &Window<'_>, at: usize, kinds: Kinds) -> Option<Nam
         let end = address::street(tokens, at).filter(|_| window.region != Region::Lower)?;
         Some((Kind::Address, end))
     };
-    let (kind, end) = value.filter(|(kind, _)| kinds.contains(*kind)).or_else(street)?;
+    let person = || {
+        let end = at + beside::person(text, &tokens[at..])?;
+        Some((Kind::Person, end))
+    };
+    let (kind, end) =
+        value.filter(|(kind, _)| kinds.contains(*kind)).or_else(street).or_else(person)?;
     let (first, last) = (&tokens[at], &tokens[end - 1]);
     let public = kind != Kind::Address && is_attribution(text, first, last, kind, window.region);
     (kinds.contains(kind) && !public).then_some(Named { kind, start: at, end, run: end })
 }
 
 /// Where the words of one name end that begins at `start`.
-fn run_end(tokens: &[Token], labels: &Labels, start: usize) -> usize {
+fn run_end(text: &str, tokens: &[Token], labels: &Labels, start: usize) -> usize {
     let label = labels.best[start];
     let (kind, _) = KINDS[usize::from(label) - 1];
+    // A tab stands between the cells of a table.
+    let is_cell = |token: &Token| {
+        kind == Kind::Person && text[..token.start].ends_with('\t') && token.gap == Gap::Spaces
+    };
     let run = |mut end: usize| {
-        while end < tokens.len() && labels.best[end] == label && joins(kind, tokens[end].gap) {
+        while end < tokens.len()
+            && labels.best[end] == label
+            && joins(kind, tokens[end].gap)
+            && !is_cell(&tokens[end])
+        {
             end += 1;
         }
         end
@@ -137,6 +150,9 @@ fn labelled(
     let name = trimmed(kind, &tokens[start..end]);
     let threshold = i32::from(thresholds[window.region as usize][label]) + doubt(kind, name);
     let before = start.checked_sub(1).map(|i| &tokens[i]);
+    if kind == Kind::Person && is_noun(text, name, before, tokens.get(end)) {
+        return None;
+    }
     let (first, last) = (name.first()?, name.last()?);
     let accepted = margin > threshold
         && kinds.contains(kind)
@@ -188,6 +204,32 @@ fn with_particles(text: &str, tokens: &[Token], start: usize) -> usize {
         return begin;
     }
     (begin..start).find(|i| noble(&tokens[*i])).unwrap_or(start)
+}
+
+/// Whether the one word of a name is rather a noun: unknown, behind an article (`der Bäcker`), or where a
+/// sentence begins that goes on in small letters (`Grievance raised by`); or letters that stand for
+/// words.
+fn is_noun(text: &str, name: &[Token], before: Option<&Token>, next: Option<&Token>) -> bool {
+    const ARTICLES: [&str; 34] = [
+        "der", "die", "das", "den", "dem", "des", "ein", "eine", "einen", "einem", "einer",
+        "eines", "im", "am", "zum", "zur", "vom", "beim", "mein", "meine", "meinen", "meinem",
+        "meiner", "keine", "le", "la", "les", "un", "une", "el", "los", "las", "una", "the",
+    ];
+    if name.iter().all(|token| token.shape == Shape::Initial) {
+        return true;
+    }
+    let [word] = name else { return false };
+    if word.flags.any(Flags::PERSON) || is_titled(before) {
+        return false;
+    }
+    let article = before.is_some_and(|before| {
+        let said = &text[before.start..before.end];
+        word.gap == Gap::Space && ARTICLES.iter().any(|article| article.eq_ignore_ascii_case(said))
+    });
+    let sentence = word.gap.begins()
+        && word.flags.any(Flags::ORDINARY)
+        && next.is_some_and(|next| next.gap == Gap::Space && next.shape == Shape::Lower);
+    article || sentence
 }
 
 /// How much surer the model has to be of a single word that is no known name, or that is more often
@@ -242,8 +284,10 @@ fn trimmed(kind: Kind, name: &[Token]) -> &[Token] {
 fn with_dot(text: &str, last: &Token) -> usize {
     let abbreviated = last.end - last.start <= 4
         && last.flags.any(Flags::ORGANIZATION.with(Flags::STREET).with(Flags::TITLE));
-    let dot = text.as_bytes().get(last.end) == Some(&b'.');
-    last.end + usize::from(abbreviated && dot)
+    let next = text.as_bytes().get(last.end);
+    // `24157 Bergamo (BG)`
+    let province = last.gap == Gap::Open && last.shape == Shape::Upper && next == Some(&b')');
+    last.end + usize::from(abbreviated && next == Some(&b'.') || province)
 }
 
 /// What a name has to have, however sure the model is.

@@ -23,7 +23,7 @@ pub(super) fn street(tokens: &[Token], start: usize) -> Option<usize> {
     let plain = Flags::TECHNICAL;
     if first.shape.is_number() {
         let mut i = start + 1;
-        while let Some(token) = follows(i).filter(|_| i <= start + NAME) {
+        while let Some(token) = follows(i).filter(|_| i <= start + NAME + 1) {
             if i > start + 1 && token.shape.is_capital() && token.flags.any(Flags::WAY) {
                 return Some(i + 1);
             }
@@ -45,7 +45,10 @@ pub(super) fn street(tokens: &[Token], start: usize) -> Option<usize> {
         return (number(start + 1) && tokens[start + 1].gap == Gap::Space).then_some(start + 2);
     }
     if !first.flags.any(Flags::WAY) {
-        return None;
+        if first.shape != Shape::Capital || !matches!(tokens.get(start + 1)?.gap, Gap::Space) {
+            return None;
+        }
+        return before_way(tokens, start).or_else(|| before_code(tokens, start));
     }
     let mut names = 0;
     for i in start + 1..=start + NAME + 1 {
@@ -61,6 +64,68 @@ pub(super) fn street(tokens: &[Token], start: usize) -> Option<usize> {
         names += usize::from(token.shape.is_capital());
     }
     None
+}
+
+/// `Mariahilfer Straße 126`: a name, a street's word, a number that is no year.
+fn before_way(tokens: &[Token], start: usize) -> Option<usize> {
+    let [name, way, number, ..] = &tokens[start..] else { return None };
+    let plain = Flags::ORDINARY.with(Flags::TECHNICAL);
+    let fits = name.shape == Shape::Capital
+        && !name.flags.any(plain)
+        && way.gap == Gap::Space
+        && way.shape == Shape::Capital
+        && way.flags.any(Flags::WAY)
+        && is_house(number)
+        && number.gap == Gap::Space;
+    fits.then_some(start + 3)
+}
+
+/// `Hinterm Deich 26a, 41041 Aurich`: a name, a house's number, a postal code, a town.
+fn before_code(tokens: &[Token], start: usize) -> Option<usize> {
+    const WORDS: usize = 3;
+    let plain = Flags::COMMON.with(Flags::TECHNICAL);
+    let words = tokens[start..].iter().take(WORDS).enumerate().take_while(|(i, token)| {
+        token.shape == Shape::Capital && (*i == 0 || token.gap == Gap::Space)
+    });
+    let words = words.count();
+    let [house, code, rest @ ..] = tokens.get(start + words..)? else { return None };
+    let town = match rest {
+        // `8082 AD Zwolle`
+        [letters, town, ..]
+            if letters.shape == Shape::Upper && letters.end - letters.start == 2 =>
+        {
+            town
+        }
+        [town, ..] => town,
+        [] => return None,
+    };
+    let length = code.end - code.start;
+    let fits = words > 0
+        && !tokens[start].flags.any(plain)
+        && is_house(house)
+        && house.gap == Gap::Space
+        && code.gap == Gap::Comma
+        && code.shape == Shape::Number
+        && matches!(length, 4 | 5)
+        && (length == 5 || town.flags.any(Flags::PLACES))
+        && rest[0].gap == Gap::Space
+        && town.shape == Shape::Capital
+        && town.gap == Gap::Space;
+    fits.then_some(start + words + 1)
+}
+
+/// `24157 Bergamo (BG)`
+fn is_province(town: &Token, token: &Token) -> bool {
+    token.gap == Gap::Open
+        && token.shape == Shape::Upper
+        && token.end - token.start == 2
+        && town.shape == Shape::Capital
+}
+
+/// Whether `token` may be a house's number: up to three digits, perhaps a letter.
+fn is_house(token: &Token) -> bool {
+    token.shape.is_number() && token.end - token.start <= 3
+        || token.shape == Shape::Mixed && token.end - token.start <= 4
 }
 
 /// Whether `token` is `Apt`, `piso` or the like.
@@ -146,10 +211,20 @@ fn finish(tokens: &[Token], start: usize, end: usize) -> usize {
                 && then.is_some_and(|then| {
                     then.shape.is_number() && then.gap == Gap::Dash && then.start - next.end == 1
                 });
-            if halves { 2 } else { usize::from(part || house || of_unit || coded) }
+            // `Hawthorne Blvd #323`, `County Road 95, Tacoma`
+            let way = last.flags.any(Flags::WAY);
+            let hashed = next.gap == Gap::Other && next.start - last.end == 2 && way;
+            let counted = way
+                && next.gap == Gap::Space
+                && is_house(next)
+                && then.is_some_and(|then| then.gap == Gap::Comma && then.shape.is_capital());
+            let more = part || house || of_unit || coded || hashed || counted;
+            if halves { 2 } else { usize::from(more) }
         } else if next.gap == Gap::Line {
             0
-        } else if is_unit(next) && (counts || last.shape.is_number()) {
+        } else if numbered && is_province(last, next)
+            || is_unit(next) && (counts || last.shape.is_number())
+        {
             1
         } else if next.shape == Shape::Initial {
             // `163. II/5`, `3. B`, `A-8017`

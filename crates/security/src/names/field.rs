@@ -27,13 +27,13 @@ pub(super) fn value(text: &str, tokens: &[Token]) -> Option<(Kind, usize)> {
     let known = |token: &Token| token.flags.any(Flags::PERSON);
     match first.key {
         Key::PersonName => {
-            let words = name(text, tokens, PERSON_WORDS)?;
+            let words = reversed(text, tokens).or_else(|| name(text, tokens, PERSON_WORDS))?;
             let names = &tokens[..words];
             let fits = !names.iter().all(is_plain) || names.iter().all(known);
             fits.then_some((Kind::Person, words))
         }
         Key::Person => {
-            let words = name(text, tokens, PERSON_WORDS)?;
+            let words = reversed(text, tokens).or_else(|| name(text, tokens, PERSON_WORDS))?;
             let names = &tokens[..words];
             let fits = names.iter().any(known)
                 && names.iter().all(|token| known(token) || !is_plain(token))
@@ -57,8 +57,32 @@ pub(super) fn value(text: &str, tokens: &[Token]) -> Option<(Kind, usize)> {
             let fits = !heading && !tokens[..words].iter().all(is_plain);
             fits.then_some((Kind::Organization, words))
         }
+        Key::Party | Key::Name => {
+            let words = reversed(text, tokens)?;
+            let names = &tokens[..words];
+            let fits = names.iter().any(known) && !names.iter().any(is_plain);
+            fits.then_some((Kind::Person, words))
+        }
         _ => None,
     }
+}
+
+/// How many words a value in quotes has that is a name with the family's name first:
+/// `"holder":"OKAFOR, AMARA"`.
+fn reversed(text: &str, tokens: &[Token]) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let quote = *tokens[0].start.checked_sub(1).and_then(|before| bytes.get(before))?;
+    let comma = tokens.iter().skip(1).take(3).position(|token| token.gap == Gap::Comma)? + 1;
+    let is_name = |tokens: &[Token]| {
+        tokens.iter().enumerate().all(|(i, token)| {
+            token.shape.is_capital() && (i == 0 || matches!(token.gap, Gap::Space | Gap::Stop))
+        })
+    };
+    let rest = tokens.iter().skip(comma + 1);
+    let words = comma + 1 + rest.take_while(|token| token.gap == Gap::Space).count();
+    let closes = bytes.get(tokens[words - 1].end) == Some(&quote);
+    let fits = matches!(quote, b'"' | b'\'') && closes && words <= PERSON_WORDS;
+    (fits && is_name(&tokens[..comma]) && is_name(&tokens[comma..words])).then_some(words)
 }
 
 /// How many words a value of capitalised words has that ends where they end.

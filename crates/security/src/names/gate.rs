@@ -54,13 +54,14 @@ const LONGEST_TOKENS: usize = 96;
 /// A window ends behind so many words in a row that are no part of a name.
 const QUIET_TOKENS: usize = 2;
 
-/// Calls `visit` for every window of `text`.
+/// Calls `visit` for every window of `text`, and `native` for every block of bytes with letters of
+/// China, Japan or Korea.
 pub(super) fn windows(
     text: &str,
     gazetteer: &Gazetteer,
-    kinds: Kinds,
-    hide: u32,
+    (kinds, hide): (Kinds, u32),
     budget: &Budget,
+    native: &mut dyn FnMut(usize),
     mut visit: impl FnMut(&Window<'_>),
 ) {
     let mut gate = Gate {
@@ -86,6 +87,9 @@ pub(super) fn windows(
             let around = Around { blocks: &chunk[..to - from], at: i - from, dense };
             if chunk[i - from].capitals != 0 {
                 gate.visit_capitals(chunk[i - from].capitals, i * BLOCK, around, &mut visit);
+            }
+            if chunk[i - from].is_native {
+                native(i * BLOCK);
             }
             if !chunk[i - from].ascii_capitals && around.is_lower_prose() {
                 gate.visit_lower(i * BLOCK, &mut visit);

@@ -155,6 +155,22 @@ pub(super) fn classify(key: &str) -> Key {
     kind_of(if of_first { first } else { last })
 }
 
+/// What a table's column with this name has in it: as [`classify`], with spaces between its words.
+pub(super) fn of_column(name: &str) -> Key {
+    let mut folded = String::with_capacity(name.len());
+    for c in name.trim().chars() {
+        folded.push(match c {
+            ' ' | '.' => '_',
+            'é' | 'è' | 'É' => 'e',
+            'ó' => 'o',
+            'ß' => 's',
+            'ę' => 'e',
+            other => other,
+        });
+    }
+    classify(&folded.replace("Strase", "Strasse").replace("strase", "strasse"))
+}
+
 fn kind_of(word: Flags) -> Key {
     match word {
         _ if word.any(NOT) => Key::Other,

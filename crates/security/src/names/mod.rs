@@ -8,13 +8,15 @@
 //! code stands, single words are never taken for persons ([`accept`]).
 //!
 //! Beside the model stand two rules: a field's name says what its value is ([`field`]), and what
-//! stands around a street belongs to its address ([`address`]).
+//! stands around a street belongs to its address ([`address`]). Some persons are told by what stands
+//! beside them ([`beside`]), some by a table's column or a phrase ([`told`]).
 //!
 //! The model is trained by the `train names` command of the `training` package, which sees the text
 //! through [`training`]: the very same windows and features.
 
 mod accept;
 mod address;
+mod beside;
 mod blocks;
 mod features;
 mod field;
@@ -22,8 +24,10 @@ mod gate;
 mod gazetteer;
 mod key;
 mod model;
+mod native;
 mod tagger;
 mod token;
+mod told;
 pub mod training;
 mod word;
 
@@ -33,6 +37,7 @@ use crate::detectors::Budget;
 use crate::finding::Finding;
 use crate::kind::{Kind, Kinds};
 use model::Model;
+pub(crate) use told::{Column, introduced, mentioned, owner};
 
 /// The trained model. `models/names.json` says what it was trained on.
 static MODEL: LazyLock<Model> = LazyLock::new(|| {
@@ -67,7 +72,13 @@ pub(crate) fn find_within(text: &str, kinds: Kinds, budget: &Budget, out: &mut V
 fn find_with(model: &Model, text: &str, kinds: Kinds, budget: &Budget, out: &mut Vec<Finding>) {
     let mut labels = tagger::Labels::default();
     let mut covered = 0;
-    gate::windows(text, &model.gazetteer, kinds, 0, budget, |window| {
+    let mut natives = Vec::new();
+    let mut native = |block: usize| {
+        if kinds.contains(Kind::Person) && budget.has(block) {
+            native::find(text, block, &mut natives);
+        }
+    };
+    gate::windows(text, &model.gazetteer, (kinds, 0), budget, &mut native, |window| {
         let found = out.len();
         tagger::label(&model.tagger, window, &mut labels);
         accept::collect(text, window, &labels, &model.thresholds, kinds, &mut covered, out);
@@ -77,6 +88,7 @@ fn find_with(model: &Model, text: &str, kinds: Kinds, budget: &Budget, out: &mut
         let least = (LEAST_COST_OF_A_WORD * words).max(COST_OF_A_NAME * names);
         budget.spend(least.max(COST_OF_A_WORD * in_vain));
     });
+    out.append(&mut natives);
 }
 
 #[cfg(test)]

@@ -39,7 +39,8 @@ pub struct Word {
 /// names, another one for each value.
 pub fn runs(text: &str, gazetteer: &Gazetteer, hide: u32) -> Vec<Run> {
     let mut runs = Vec::new();
-    gate::windows(text, gazetteer, super::KINDS, hide, &Budget::new(super::KINDS, 0), |window| {
+    let budget = Budget::new(super::KINDS, 0);
+    gate::windows(text, gazetteer, (super::KINDS, hide), &budget, &mut |_| {}, |window| {
         let mut run: Option<Run> = None;
         for (i, token) in window.tokens.iter().enumerate() {
             if !token.possible {

@@ -71,13 +71,7 @@ impl Grams {
         grams
     }
 
-    /// Where in the block one of the words begins, or seems to.
-    #[inline(always)]
-    pub(super) fn begin<S: Simd>(&self, simd: S, block: &Block) -> u64 {
-        !self.groups(simd, block).simd_eq(0).to_bitmask()
-    }
-
-    /// The same for the words of both.
+    /// Where in the block one of the words of both begins, or seems to.
     #[inline(always)]
     pub(super) fn begin_any<S: Simd>(simd: S, [one, other]: &[Self; 2], block: &Block) -> u64 {
         !(one.groups(simd, block) | other.groups(simd, block)).simd_eq(0).to_bitmask()

@@ -12,7 +12,8 @@ use crate::detectors::personal::labelled;
 /// Finds the words.
 #[derive(Debug)]
 pub(super) struct Labels {
-    heads: Grams,
+    /// Two tables, as the letters of fewer words get mixed less.
+    heads: [Grams; 2],
     /// The words by their first letters.
     words: [Vec<Word>; 26],
 }
@@ -36,8 +37,13 @@ impl Labels {
                 words.push(Word { word, head: head(word) & mask, mask });
             }
         }
-        let heads = words().filter_map(<[u8]>::first_chunk::<GRAM>);
-        Self { heads: Grams::in_any_case(heads.copied()), words: by_letter }
+        // Words with the same first letters belong together.
+        let mut heads: Vec<[u8; GRAM]> = words().filter_map(<[u8]>::first_chunk).copied().collect();
+        heads.sort_unstable();
+        heads.dedup();
+        let (one, other) = heads.split_at(heads.len() / 2);
+        let grams = |heads: &[[u8; GRAM]]| Grams::in_any_case(heads.iter().copied());
+        Self { heads: [grams(one), grams(other)], words: by_letter }
     }
 
     /// Calls `label` where such a word begins.
@@ -55,7 +61,7 @@ impl Labels {
             let small = (letters - b'a').simd_le(25).to_bitmask();
             let within = small & (small << 1 | was_small);
             was_small = small >> 63;
-            let mut words = self.heads.begin(simd, block) & !within;
+            let mut words = Grams::begin_any(simd, &self.heads, block) & !within;
             while words != 0 {
                 let start = base + words.trailing_zeros() as usize;
                 words &= words - 1;

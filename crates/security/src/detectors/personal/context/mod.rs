@@ -36,6 +36,11 @@ impl Context {
         self.nearest & topics != 0
     }
 
+    /// Whether nothing is said but that a number follows.
+    pub(super) fn is_number_only(self) -> bool {
+        self.all == NUMBER
+    }
+
     /// Whether any word speaks of one of `topics`.
     pub(super) fn has(self, topics: Topics) -> bool {
         self.all & topics != 0

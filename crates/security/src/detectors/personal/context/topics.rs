@@ -27,6 +27,8 @@ pub(crate) const VERSION: Topics = 1 << 8;
 pub(crate) const NETWORK: Topics = 1 << 9;
 /// A street: what stands before it is a house number.
 pub(crate) const STREET: Topics = 1 << 10;
+/// The identity of a person: nothing that programs count has such a word.
+pub(crate) const PERSONAL: Topics = 1 << 11;
 
 /// Identity numbers of countries, one bit each.
 pub(crate) const US: Topics = 1 << 16;

@@ -16,7 +16,8 @@ pub(super) const WORDS: &[(Topics, &[&str])] = &[
         "pager", "callerid", "msisdn", "ph", "phonenumber", "tlf", "puh", "puhelin",
         "puhelinnumero", "gsm", "viber", "switchboard", "handset", "festnetz", "phonenum",
         "phoneno", "fon", "mob", "telemóvel", "telemovel", "fijo", "fixe", "komórka", "тел", "τηλ",
-        "telf", "tfno",
+        "telf", "tfno", "cel", "durchwahl", "direktwahl", "mobilni", "telefón", "telp", "nohp",
+        "matkapuhelin", "gsmnr", "tlfn", "contactno",
     ]),
     (REACH, &[
         "caller", "callers", "callback", "call", "calls", "called", "calling", "dial", "dialed",
@@ -28,11 +29,12 @@ pub(super) const WORDS: &[(Topics, &[&str])] = &[
         "bereikbaar", "ringen", "zadzwoń", "reception", "receptionist", "kontakt", "phoned", "rang",
         "hq", "belde", "gebeld", "opbellen", "angerufen", "telefonisch", "appelle", "appelé", "rappeler",
         "llamó", "chiamato", "chiami", "ligou", "ringde", "ringte", "soita", "arayın", "arayabilir",
-        "dzwonić", "zavolejte",
+        "dzwonić", "zavolejte", "txt", "escríbeme", "escribeme", "escríbele", "biuro", "direct",
+        "direkte", "hubungi", "chiamatemi", "telefonar",
     ]),
     (NUMBER, &[
         "text", "message", "number", "numbers", "nummer", "numéro", "numero", "número", "num", "nr",
-        "numer",
+        "numer", "nomor",
     ]),
 
     // Cards and accounts.
@@ -97,8 +99,9 @@ pub(super) const WORDS: &[(Topics, &[&str])] = &[
     (CZ, &["rodné", "rodne"]),
     (RO, &["cnp"]),
     (IL, &["teudat", "zehut"]),
+    (IDENTITY | PERSONAL, &["citizen", "citizenship", "national", "nationalid"]),
     (IDENTITY, &[
-        "identity", "identification", "citizen", "citizenship", "national", "nationalid",
+        "identity", "identification",
         "ausweisnummer", "ausweis", "personalausweis", "idnumber", "cedula", "cédula", "rut",
         "carnet", "cccd", "cmnd", "nin", "ird", "umid", "kennitala", "tożsamości", "osobisty", "personnel", "identiteit",
         "identité", "identidad", "identità", "taxpayer",

@@ -15,6 +15,7 @@ use super::context::{byte, byte_before};
 use crate::detectors::table::Last;
 use crate::finding::Finding;
 use crate::kind::{Kind, Kinds};
+use crate::names;
 use values::Value;
 
 /// The words that call [`confirm`], in lower case. They are looked for in any case and anywhere, also
@@ -34,6 +35,10 @@ pub(crate) const WORDS: &[&str] = &[
     "nascimento",
     "née le",
     "né le",
+    "né(e) le",
+    "nato/a",
+    "nata/o",
+    "geb. ",
     "nato il",
     "nata il",
     "naiss",
@@ -56,11 +61,18 @@ pub(crate) const WORDS: &[&str] = &[
     "urodzen",
     "licence",
     "license",
+    "licencia de cond",
+    "licencia de mane",
     "licencia",
     "lizenz",
     "führerschein",
     "permis de conduire",
     "patente di guida",
+    "patente n",
+    "permis de conducere",
+    "førerkort",
+    "kørekort",
+    "ajokort",
     "carteira de motorista",
     "rijbewijs",
     "prawo jazdy",
@@ -74,6 +86,8 @@ pub(crate) const WORDS: &[&str] = &[
     "dl ",
     "dl:",
     "dl#",
+    "oln ",
+    "oln:",
     "passport",
     "passeport",
     "pasaporte",
@@ -83,10 +97,17 @@ pub(crate) const WORDS: &[&str] = &[
     "paszport",
     "pasaport",
     "passaporte",
+    "passnummer",
+    "pass-nr",
+    "pass nr",
+    "hộ chiếu",
     "patient",
     "paciente",
     "paziente",
     "pid|",
+    "historia clínica",
+    "krankenversicher",
+    "nhi",
     "kvnr",
     "kv-nr",
     "mrn",
@@ -114,6 +135,41 @@ pub(crate) const WORDS: &[&str] = &[
     "kod pocztowy",
     "codice postale",
     "posta kodu",
+    // Columns and phrases that tell a name or an address.
+    "name",
+    "surname",
+    "given",
+    "nachname",
+    "vorname",
+    "nom",
+    "cognome",
+    "apellido",
+    "namn",
+    "holder",
+    "adresse",
+    "me llamo",
+    "m'appelle",
+    "ich hei",
+    "mi chiamo",
+    "i'm ",
+    "ich bin ",
+    "je suis ",
+    "soy ",
+    "my wife ",
+    "my husband ",
+    "my son ",
+    "my daughter ",
+    "my brother ",
+    "my sister ",
+    "my friend ",
+    "my boss ",
+    "my roommate ",
+    "my flatmate ",
+    "my colleague ",
+    "my neighbour ",
+    "my neighbor ",
+    "macbook",
+    "airpods",
 ];
 
 /// What a word announces.
@@ -134,6 +190,16 @@ enum Label {
     /// A word that is so only with `id`, `number`, `policy` behind it.
     MedicalThing,
     Postal,
+    /// A column of names.
+    Name,
+    /// A column of addresses.
+    Address,
+    /// A thing that is called by its owner's name.
+    Device,
+    /// A phrase that somebody's name follows.
+    Introduction,
+    /// The same, but it may go on otherwise: `I am`, `my son`.
+    Mention,
 }
 
 /// What a look that finds nothing costs, in about nanoseconds.
@@ -150,13 +216,19 @@ pub(crate) fn confirm(
 ) -> usize {
     let bytes = text.as_bytes();
     let Some(first) = bytes.get(at).map(u8::to_ascii_lowercase) else { return COST };
+    // Frequent in code, and hardly ever a column's.
+    if byte(bytes, at + 2) | 0x20 == b'm' && first == b'n' && !columns::may_name(bytes, at) {
+        return COST / 8;
+    }
     let here = |word: &&&str| {
         let word = word.as_bytes();
         word[0] == first
             && bytes.get(at..at + word.len()).is_some_and(|here| here.eq_ignore_ascii_case(word))
     };
     // `postcode` has no word that is its start, so that the first is the right one.
-    let Some(word) = WORDS.iter().find(here) else { return COST };
+    let is_frequent = here(&&"name");
+    let word = if is_frequent { Some(&"name") } else { WORDS.iter().find(here) };
+    let Some(word) = word else { return COST };
     let (label, kind) = label(word);
     if label == Label::Segment {
         segment::confirm(bytes, at, kinds, out);
@@ -165,19 +237,35 @@ pub(crate) fn confirm(
     if !kinds.contains(kind) {
         return COST;
     }
+    if let Label::Name | Label::Address | Label::Device | Label::Introduction | Label::Mention =
+        label
+    {
+        let known = out.len();
+        let read = names_told(text, (at, word), (label, kinds), last, out);
+        return if out.len() > known { 0 } else { COST / 8 + read };
+    }
     let end = at + word.trim_end_matches([' ', ':', '#', '.']).len();
-    if word.len() <= 3 && !is_word(bytes, at, end, label) {
+    if word.len() <= 3 && label != Label::Name && !is_word(bytes, at, end, label) {
         return COST;
     }
     let known = out.len();
-    let read = columns::confirm(text, (at, end), (label, kind), last, out);
+    let mut read = columns::confirm(text, (at, end), (label, kind), last, out);
+    // `patient` and `member` may stand above names.
+    if label == Label::MedicalThing && out.len() == known {
+        read += columns::confirm_names(text, (at, end), kinds, last, out);
+    }
     if out.len() > known {
         return 0;
     }
     let found = match label {
         Label::Birth => dates::behind(text, at, end).map(|place| (place, "birth_date")),
         Label::ShortBirth => dates::at(text, at + word.len()).map(|place| (place, "birth_date")),
-        Label::Segment => None,
+        Label::Segment
+        | Label::Name
+        | Label::Address
+        | Label::Introduction
+        | Label::Mention
+        | Label::Device => None,
         Label::Licence if !driving(bytes, at) && !is_somebodys(bytes, at) => None,
         Label::Licence | Label::DrivingLicence => {
             values::behind(bytes, end, Value::Licence).map(|place| (place, "driving_licence"))
@@ -186,7 +274,10 @@ pub(crate) fn confirm(
             values::behind(bytes, end, Value::Passport).map(|place| (place, "passport"))
         }
         Label::Medical => {
-            values::behind(bytes, end, Value::Medical).map(|place| (place, "medical"))
+            // The word may be a part of the number: `MRN-4003247`.
+            let joined = byte(bytes, end) == b'-' && byte(bytes, end + 1).is_ascii_digit();
+            let place = values::behind(bytes, end, Value::Medical);
+            place.map(|(start, to)| (if joined { at } else { start }, to)).map(|p| (p, "medical"))
         }
         Label::MedicalThing => {
             values::behind(bytes, end, Value::NamedMedical).map(|place| (place, "medical"))
@@ -198,6 +289,55 @@ pub(crate) fn confirm(
     let Some(((start, end), rule)) = found else { return COST + read };
     out.push(Finding { start, end, kind, rule });
     0
+}
+
+/// Pushes the names that the word at `at` tells, or that stand below it in a table. Returns what was
+/// read in vain, in bytes.
+fn names_told(
+    text: &str,
+    (at, word): (usize, &str),
+    (label, kinds): (Label, Kinds),
+    last: &mut Last,
+    out: &mut Vec<Finding>,
+) -> usize {
+    let behind = at + word.len();
+    let rest = &text.as_bytes()[behind..];
+    let person = |start, end| Finding { start, end, kind: Kind::Person, rule: "told" };
+    match label {
+        Label::Device => out.extend(names::owner(text, at).map(|(start, end)| person(start, end))),
+        Label::Mention => {
+            out.extend(names::mentioned(text, behind).map(|end| person(behind, end)));
+        }
+        Label::Introduction => {
+            // The word's end: `ich heiße`.
+            let start = behind + rest.iter().take(8).take_while(|b| **b != b' ').count() + 1;
+            out.extend(names::introduced(text, start).map(|end| person(start, end)));
+        }
+        _ => {
+            let read = columns::confirm_names(text, (at, behind), kinds, last, out);
+            if label == Label::Name && kinds.contains(Kind::Person) {
+                out.extend(names_behind(text, at, behind).map(|(start, end)| person(start, end)));
+            }
+            return read;
+        }
+    }
+    0
+}
+
+/// The name behind `name is` or, in small letters, behind `customer: `.
+fn names_behind(text: &str, at: usize, end: usize) -> Option<(usize, usize)> {
+    let bytes = text.as_bytes();
+    if bytes[end..].starts_with(b" is ") {
+        // A string that begins so shows what somebody could say.
+        let quoted = matches!(bytes[..at], [.., b'"' | b'\'', b'M' | b'm', b'y', b' ']);
+        let start = end + 4;
+        return names::introduced(text, start).filter(|_| !quoted).map(|end| (start, end));
+    }
+    // One word in small letters could be anything.
+    let start = end + 2;
+    let is_field = bytes[end..].starts_with(b": ");
+    let found = is_field.then(|| names::mentioned(text, start)).flatten()?;
+    text[start..found].contains(' ').then_some((start, found))
 }
 
 /// Whether the short word from `at` to `end` is a word, or one of those in `patientMrn` and
@@ -213,7 +353,7 @@ fn is_word(bytes: &[u8], at: usize, end: usize, label: Label) -> bool {
 fn label(word: &str) -> (Label, Kind) {
     match word {
         "licence" | "license" | "licencia" | "lizenz" => (Label::Licence, Kind::Licence),
-        "b. " => (Label::ShortBirth, Kind::BirthDate),
+        "b. " | "geb. " => (Label::ShortBirth, Kind::BirthDate),
         "pid|" => (Label::Segment, Kind::MedicalId),
         "prawo jazdy"
         | "körkort"
@@ -230,10 +370,21 @@ fn label(word: &str) -> (Label, Kind) {
         | "rijbewijs"
         | "dl "
         | "dl:"
-        | "dl#" => (Label::DrivingLicence, Kind::Licence),
+        | "dl#"
+        | "oln "
+        | "oln:"
+        | "licencia de cond"
+        | "licencia de mane"
+        | "patente n"
+        | "permis de conducere"
+        | "førerkort"
+        | "kørekort"
+        | "ajokort" => (Label::DrivingLicence, Kind::Licence),
         "passport" | "passeport" | "pasaporte" | "passaporto" | "reisepass" | "paspoort"
-        | "paszport" | "pasaport" | "passaporte" => (Label::Passport, Kind::Licence),
-        "mrn" | "nhs" | "mbi" | "kvnr" | "kv-nr" => (Label::Medical, Kind::MedicalId),
+        | "paszport" | "pasaport" | "passaporte" | "passnummer" | "pass-nr" | "pass nr"
+        | "hộ chiếu" => (Label::Passport, Kind::Licence),
+        "mrn" | "nhs" | "mbi" | "kvnr" | "kv-nr" | "nhi" | "historia clínica"
+        | "krankenversicher" => (Label::Medical, Kind::MedicalId),
         "patient" | "paciente" | "paziente" | "medical" | "medicare" | "medicaid" | "insurance"
         | "health" | "beneficiary" | "versichert" | "krankenkasse" | "member" => {
             (Label::MedicalThing, Kind::MedicalId)
@@ -241,6 +392,13 @@ fn label(word: &str) -> (Label, Kind) {
         "zip" | "postal" | "postcode" | "post code" | "plz" | "postleitzahl" | "codigo postal"
         | "código postal" | "code postal" | "pstcd" | "kod pocztowy" | "codice postale"
         | "posta kodu" => (Label::Postal, Kind::PostalCode),
+        "adresse" => (Label::Address, Kind::Address),
+        "me llamo" | "m'appelle" | "ich hei" | "mi chiamo" => (Label::Introduction, Kind::Person),
+        "i'm " | "ich bin " | "je suis " | "soy " => (Label::Mention, Kind::Person),
+        "macbook" | "airpods" => (Label::Device, Kind::Person),
+        _ if word.starts_with("my ") => (Label::Mention, Kind::Person),
+        "name" | "surname" | "given" | "nachname" | "vorname" | "nom" | "cognome" | "apellido"
+        | "namn" | "holder" => (Label::Name, Kind::Person),
         _ => (Label::Birth, Kind::BirthDate),
     }
 }

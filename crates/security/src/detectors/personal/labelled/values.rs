@@ -88,14 +88,16 @@ pub(super) fn leads(word: &[u8], value: Value, named: &mut bool) -> bool {
             true
         }
         b"is" | b"was" | b"the" | b"my" | b"his" | b"her" | b"s" | b"of" | b"and" | b"it"
-        | b"ist" | b"lautet" | b"es" | b"est" | b"e" | b"n" | b"t" | b"r" | b"with" | b"as"
-        | b"for" | b"issued" | b"value" | b"area" | b"a" | b"d" | b"en" => true,
+        | b"ist" | b"lautet" | b"es" | b"est" | b"e" | b"n" | b"t" | b"with" | b"as" | b"for"
+        | b"issued" | b"value" | b"area" | b"a" | b"d" | b"en" | b"please" | b"me" | b"its"
+        | b"sure" => true,
         b"record" | b"policy" | b"member" | b"plan" | b"card" | b"chart" | b"account"
         | b"group" | b"insurance" | b"subscriber" | b"claim" | b"health" | b"service"
         | b"beneficiary" => {
             matches!(value, Value::Medical | Value::NamedMedical)
         }
-        b"ennummer" | b"nummern" | b"ertennummer" => {
+        b"ennummer" | b"nummern" | b"ertennummer" | b"tennummer" | b"ungsnummer" | b"umber"
+        | b"o" | b"r" => {
             *named = true;
             true
         }

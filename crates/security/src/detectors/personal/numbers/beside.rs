@@ -33,8 +33,9 @@ fn is_labelled(bytes: &[u8], start: usize) -> bool {
 
 /// `Jianguo Xu 0571-8548 5069`: two words with capitals directly before.
 fn is_behind_name(bytes: &[u8], start: usize) -> bool {
-    let floor = start.saturating_sub(48);
-    let mut at = start;
+    let floor = start.saturating_sub(64);
+    let led = behind_leaders(bytes, floor, start);
+    let mut at = led.unwrap_or(start);
     let mut words = 0;
     while words < 2 {
         let blank = bytes[floor..at].iter().rev().take_while(|b| matches!(b, b' ' | b',' | b':'));
@@ -42,19 +43,34 @@ fn is_behind_name(bytes: &[u8], start: usize) -> bool {
         let letters = bytes[floor..at - blank].iter().rev();
         let letters = letters.take_while(|b| b.is_ascii_alphabetic() || **b >= 0x80 || **b == b'-');
         let letters = letters.count();
-        if blank == 0 || blank > 2 || letters < 2 {
+        let touches = blank == 0 && (words > 0 || led.is_none());
+        if touches || blank > 2 || letters < 2 {
             return false;
         }
         at -= blank + letters;
         let capital = bytes[at].is_ascii_uppercase() || bytes[at] >= 0x80;
         let small = bytes[at + 1..at + letters].iter().all(|b| !b.is_ascii_uppercase());
-        // Words of one case are headings.
-        if !capital || !small {
+        // Words of one case are headings, but directories have family names in capitals.
+        let is_family = led.is_some() && words == 1;
+        if !capital || !small && !is_family {
             return false;
         }
         words += 1;
     }
     !context::byte_before(bytes, at).is_ascii_alphanumeric()
+}
+
+/// Where a name would end that dots or a dash lead from to the number at `start`:
+/// `Whittaker, Darcy ........ 02 9843 6892`, `Darcy Whittaker - 02 9843 6892`.
+fn behind_leaders(bytes: &[u8], floor: usize, start: usize) -> Option<usize> {
+    let before = bytes[floor..start].strip_suffix(b" ")?;
+    let dots = before.iter().rev().take_while(|byte| **byte == b'.').count();
+    let rest = match dots {
+        0 => before.strip_suffix(b" -").or_else(|| before.strip_suffix(" –".as_bytes()))?,
+        3.. => &before[..before.len() - dots],
+        _ => return None,
+    };
+    Some(floor + rest.trim_ascii_end().len())
 }
 
 /// Whether an e-mail address stands on the same line, near.

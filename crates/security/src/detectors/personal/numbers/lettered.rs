@@ -158,6 +158,13 @@ fn plain_scheme(word: &[u8]) -> Option<(u64, bool)> {
             let rest = word[10..16].iter().all(|b| upper(*b)) && word[17].is_ascii_digit();
             (rest && matches!(word[10], b'H' | b'M' | b'X')).then_some((MX, true))
         }
+        // Mexico's tax number of persons: letters of the name, the second one a vowel, a date, a check.
+        13 if word[..4].iter().all(|b| upper(*b)) && digits(&word[4..10]) => {
+            let (month, day) = (remainder(&word[6..8], 100), remainder(&word[8..10], 100));
+            let dated = (1..=12).contains(&month) && (1..=31).contains(&day);
+            let checked = word[10..].iter().all(|b| upper(*b) || b.is_ascii_digit());
+            (dated && checked && b"AEIOUX".contains(&word[1])).then_some((MX, true))
+        }
         16 => italian(word).then_some((IT, true)),
         // India's tax number: five letters, four digits, a letter; the fourth letter is a class.
         10 if word[..5].iter().all(|b| upper(*b)) && digits(&word[5..9]) && upper(word[9]) => {

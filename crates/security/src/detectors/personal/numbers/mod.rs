@@ -8,6 +8,7 @@
 mod beside;
 mod calling_codes;
 mod card;
+mod cells;
 mod checksums;
 mod iban;
 mod lettered;
@@ -21,7 +22,9 @@ mod tests;
 
 use super::addresses::Quad;
 use super::classes::{self, lowest, mask};
-use super::context::{self, CARD, Context, NUMBER, PHONE, REACH as REACHED, has_letters_before};
+use super::context::{
+    self, CARD, Context, NUMBER, PHONE, REACH as REACHED, Topics, has_letters_before,
+};
 use crate::detectors::{Budget, COST_OF_A_VALUE};
 use crate::finding::Finding;
 use crate::kind::{Kind, Kinds};
@@ -59,7 +62,9 @@ pub(crate) fn confirm(
         return end;
     }
     if let Some(end) = lone_figure(first) {
-        budget.spend(10);
+        // The header of a table is looked at for what may be a phone's.
+        let in_cell = end - at >= FEWEST_IN_CELL && cells::is_cell(bytes, at, end);
+        budget.spend(if in_cell { 60 } else { 10 });
         return end;
     }
     if is_within
@@ -150,7 +155,12 @@ fn lone_figure(first: First<'_>) -> Option<usize> {
         context::byte(bytes, end),
         b',' | b'\n' | b'\r' | b'\t' | b';' | b']' | b'}' | b'|' | 0
     );
-    (ends && is_silent_around(bytes, at, end)).then_some(end)
+    let is_lone = ends && is_silent_around(bytes, at, end);
+    let is_named = || {
+        let words = cells::words(bytes, at, end);
+        words.is_some_and(|words| words.has(TELLING))
+    };
+    (is_lone && (whole < FEWEST_IN_CELL || !is_named())).then_some(end)
 }
 
 /// The end of what is written like an IP address from these digits on, if nothing says that it is a
@@ -217,6 +227,11 @@ fn search(run: &Run<'_>, kinds: Kinds, out: &mut Vec<Finding>) -> usize {
     looks
 }
 
+/// The fewest digits for which a table's header is looked at.
+const FEWEST_IN_CELL: usize = 7;
+/// What says that a number is somebody's.
+const TELLING: Topics = PHONE | REACHED | NUMBER | CARD | national::NAMES;
+
 /// Whether nothing around `run` says that it is somebody's number.
 fn is_without_words(run: &Run<'_>, out: &[Finding]) -> bool {
     // Six digits in one piece are nothing, whatever is said about them.
@@ -230,13 +245,13 @@ fn is_without_words_around(bytes: &[u8], start: usize, end: usize, out: &[Findin
         return false;
     }
     if is_silent_around(bytes, start, end) {
-        return true;
+        return cells::words(bytes, start, end).is_none_or(|words| !words.has(TELLING));
     }
-    let telling = PHONE | REACHED | NUMBER | CARD | national::NAMES;
-    !(context::before(bytes, start, REACH).has(telling)
-        || context::after(bytes, end, phone::BEHIND).has(telling)
+    !(context::before(bytes, start, REACH).has(TELLING)
+        || context::after(bytes, end, phone::BEHIND).has(TELLING)
         || phone::is_extended(bytes, end)
-        || beside::is_contact(bytes, start, end))
+        || beside::is_contact(bytes, start, end)
+        || cells::words(bytes, start, end).is_some_and(|words| words.has(TELLING)))
 }
 
 /// Whether there are neither letters nor what marks an extension around the number from `start` to
@@ -263,7 +278,13 @@ fn number(run: &Run<'_>, first: usize, kinds: Kinds, out: &[Finding]) -> Option<
         first == 0 && run.plus && context::byte_before(run.bytes, run.groups()[0].start) == b'+';
     let mut words = || {
         *known.get_or_insert_with(|| match first {
-            0..=2 => context::before(run.bytes, start, REACH),
+            0..=2 => {
+                let words = context::before(run.bytes, start, REACH);
+                let above = (words.nearest == 0 && first == 0)
+                    .then(|| cells::words(run.bytes, start, run.end()))
+                    .flatten();
+                above.unwrap_or(words)
+            }
             // Behind other numbers there are no words.
             _ => Context::default(),
         })

@@ -8,7 +8,8 @@ use super::checksums::{luhn, mod_11_10, remainder, value, verhoeff, weighted};
 use super::run::{Digits, Run, Separator, Shape};
 use crate::detectors::personal::context::{
     self, AE, AR, AT, AU, BALTIC, BE, BG, BR, CA, CH, CN, CZ, Context, DE, DK, FR, GR, HR, ID,
-    IDENTITY, IL, IN, JP, KR, MY, NL, NO, OTHER, PK, PL, PT, RO, RU, SE, TH, TR, Topics, UA, ZA,
+    IDENTITY, IL, IN, JP, KR, MY, NL, NO, OTHER, PERSONAL, PK, PL, PT, RO, RU, SE, TH, TR, Topics,
+    UA, ZA,
 };
 
 /// One country's number.
@@ -124,7 +125,7 @@ impl Form {
 }
 
 /// What nothing else has.
-pub(super) static FORMS: [Form; 19] = {
+pub(super) static FORMS: [Form; 20] = {
     use Separator::{Dash, Dot, Slash, Space};
     [
         Form::of(&[18], &[], chinese),
@@ -140,6 +141,7 @@ pub(super) static FORMS: [Form; 19] = {
         Form::of(&[6, 4], &[Dash], |d| luhn(d) && month_day(&d[2..6], 60)),
         Form::of(&[3, 3, 3, 2], &[Dash, Dash, Space], russian_insurance),
         Form::of(&[1, 4, 5, 2, 1], &[Dash; 4], thai),
+        Form::of(&[5, 7, 1], &[Dash, Dash], |d| matches!(d[0], b'1'..=b'7')),
         Form::of(&[6, 5], &[Space], |d| norwegian(d) && day_month(&d[..4])),
         Form::of(&[8, 4], &[Dash], |d| luhn(&d[2..]) && month_day(&d[4..8], 60)),
         Form::of(&[6, 4], &[Slash], czech),
@@ -152,7 +154,7 @@ pub(super) static FORMS: [Form; 19] = {
 /// The number of groups of a number in a form that nothing else has.
 fn alone(run: &Run<'_>, first: usize) -> Option<usize> {
     let length = run.groups()[first].len();
-    if !matches!(length, 1..=4 | 6 | 8 | 18) {
+    if !matches!(length, 1..=6 | 8 | 18) {
         return None;
     }
     let form = FORMS.iter().find(|form| {
@@ -182,8 +184,7 @@ fn named(run: &Run<'_>, first: usize, words: Context) -> Option<usize> {
         let same = digits.iter().all(|digit| *digit == digits[0]);
         let mut schemes = SCHEMES.iter().filter(|scheme| scheme.digits == total);
         // Somebody's identity number, and the check digits of one country are right.
-        let is_named =
-            |scheme: &Scheme| words.has(scheme.words) || words.is(IDENTITY) && !words.is(OTHER);
+        let is_named = |scheme: &Scheme| words.has(scheme.words) || is_identity(words);
         if !same && schemes.any(|scheme| is_named(scheme) && (scheme.check)(digits)) {
             return Some(groups);
         }
@@ -213,6 +214,11 @@ fn generic(run: &Run<'_>, first: usize, words: Context) -> Option<usize> {
     }
     let country = words.nearest >> 16 != 0 && words.nearest & OTHER == 0;
     (country || words.is(IDENTITY) && !words.is(OTHER)).then_some(groups)
+}
+
+/// Whether the words speak of somebody's identity number: `id` alone does not.
+fn is_identity(words: Context) -> bool {
+    words.is(IDENTITY) && (!words.is(OTHER) || words.has(PERSONAL))
 }
 
 /// Whether `digits` are a month and a day; some countries add `shift` to the day.

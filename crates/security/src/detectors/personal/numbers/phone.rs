@@ -70,21 +70,31 @@ pub(super) fn find(
                 || words().has(NUMBER)
                 || quoted(run.bytes, start, end)
                 || is_national(run, first, groups, digits.as_bytes())
-                    && !context::in_code(run.bytes, start);
+                    && (!context::in_code(run.bytes, start)
+                        || is_behind_word(run.bytes, start) && !is_range(run, first, groups));
             likely && (named || !other(words, after, digits.as_bytes()))
         }
         Grade::Possible => {
-            (named || is_hinted() && !other(words, after, digits.as_bytes())) && !street()
+            let long = digits.as_bytes().len() >= 9;
+            let hinted = named
+                || is_hinted()
+                || long && words().is_number_only() && quoted(run.bytes, start, end);
+            hinted && (named || !other(words, after, digits.as_bytes())) && !street()
         }
         Grade::Bare => {
             // `ring` and `extension` are also words of programs, whose constants are bare numbers.
             let long = digits.as_bytes().len();
             let prose = !context::in_code(run.bytes, start);
+            let in_cell = quoted(run.bytes, start, end);
             let quoted = matches!(context::byte(run.bytes, end), b'"' | b'\'');
-            let written = prose || quoted || (10..=13).contains(&long);
+            let written = prose || quoted || in_cell || (10..=13).contains(&long);
+            let dialled = (10..=11).contains(&long)
+                && digits.as_bytes()[0] == b'0'
+                && words().is_number_only()
+                && (prose || is_behind_word(run.bytes, start));
             let named = after.is(PHONE) || words().is(PHONE) && written;
             let called = words().is(REACH) && (prose || quoted && long >= 9);
-            (named || called) && !street() && !after.is(OTHER)
+            (named || called || dialled) && !street() && !after.is(OTHER)
         }
     };
     found.then_some((start, end))
@@ -104,8 +114,28 @@ fn other(words: &mut dyn FnMut() -> Context, after: Context, digits: &[u8]) -> b
 fn is_national(run: &Run<'_>, first: usize, groups: usize, digits: &[u8]) -> bool {
     let pairs = run.groups()[first..first + groups].iter().all(|group| group.len() == 2);
     let is_dialled =
-        (9..=11).contains(&digits.len()) && digits[0] == b'0' && digits[1] != b'0' && !pairs;
+        (9..=12).contains(&digits.len()) && digits[0] == b'0' && digits[1] != b'0' && !pairs;
     is_dialled || run.groups()[first].bracketed && is_area(run, first, groups)
+}
+
+/// `01001-99998`
+fn is_range(run: &Run<'_>, first: usize, groups: usize) -> bool {
+    let lengths = run.groups()[first..first + groups].iter().map(|group| group.len());
+    groups == 2 && lengths.clone().min() == lengths.max()
+}
+
+/// `Customer: 0812-2015-7865`, `the grandmother, 070-546 62 18`: programs have no spaces or dashes in
+/// their numbers, and behind a word of letters nobody calculates.
+fn is_behind_word(bytes: &[u8], start: usize) -> bool {
+    let before = &bytes[start.saturating_sub(4)..start];
+    let [.., letter, b',' | b':', b' '] = before.strip_suffix(b"(").unwrap_or(before) else {
+        return false;
+    };
+    // `call(name, 0117 965 9988)`
+    let line = &bytes[start.saturating_sub(40)..start - 2];
+    let open = memchr::memrchr(b'(', line).filter(|open| *open > 0);
+    let is_call = open.is_some_and(|open| line[open - 1].is_ascii_alphanumeric());
+    !is_call && (letter.is_ascii_alphabetic() || *letter >= 0x80 || *letter == b')')
 }
 
 /// `(0117) 965 9988`, `(41) 99619-4970`.
@@ -162,7 +192,9 @@ fn ends(run: &Run<'_>, last: usize, after: Context, words: &mut dyn FnMut() -> C
     let next = context::byte(bytes, end + 1);
     match context::byte(bytes, end) {
         b'-' | b'/' if next.is_ascii_alphanumeric() => after.is(PHONE | REACH),
-        b'%' | b'@' | b'(' | b'[' | b'*' | b'^' => false,
+        // `sip:+493012345@host`
+        b'@' => run.plus && is_behind_scheme(bytes, run.start),
+        b'%' | b'(' | b'[' | b'*' | b'^' => false,
         b':' | b',' | b'.' if next.is_ascii_digit() => {
             context::byte(bytes, end) == b',' && words().has(PHONE | REACH)
         }
@@ -170,6 +202,13 @@ fn ends(run: &Run<'_>, last: usize, after: Context, words: &mut dyn FnMut() -> C
         0xC2 if next == 0xB0 => false,
         _ => true,
     }
+}
+
+/// Whether `sip:` or `sips:` stands before the number at `start`, or before its plus.
+fn is_behind_scheme(bytes: &[u8], start: usize) -> bool {
+    let before = &bytes[start.saturating_sub(6)..start];
+    let before = before.strip_suffix(b"+").unwrap_or(before);
+    before.ends_with(b"sip:") || before.ends_with(b"sips:")
 }
 
 /// Whether an extension stands behind the digits that end at `end`.
@@ -287,8 +326,13 @@ fn international(run: &Run<'_>) -> Option<(usize, Grade)> {
         // People's and generators' numbers do not all have their country's length.
         let near = groups > 2 && total >= 9;
         let next = run.groups().get(groups);
-        let end = next
-            .is_none_or(|next| next.before == Separator::Space || next.before == Separator::Open);
+        // `+34 612 34 56 78 / 912 345 678`
+        let spaced = |next: &super::run::Group| {
+            next.before == Separator::Slash && next.start - group.end > 1
+        };
+        let end = next.is_none_or(|next| {
+            matches!(next.before, Separator::Space | Separator::Open) || fits && spaced(next)
+        });
         if end && (fits || near && found.is_none()) {
             found = Some(groups);
             if fits && plan.longest == plan.shortest {
@@ -412,7 +456,7 @@ fn trunk(run: &Run<'_>, first: usize) -> Option<(usize, Grade)> {
         let lone = !run.shape(first + 5, &[2]);
         return lone.then_some((5, Grade::Likely));
     }
-    let range = run.shape(first, &[text.len(), text.len()]);
+    let range = groups == 2 && run.shape(first, &[text.len(), text.len()]);
     let usual = (9..=12).contains(&digits.len()) && (2..=6).contains(&text.len()) && !range;
     let grade = if usual && groups <= 4 { Grade::Likely } else { Grade::Possible };
     (8..=13).contains(&digits.len()).then_some((groups, grade))

@@ -41,6 +41,8 @@ const NUMBERS: &[&[usize]] = &[
     &[3, 3, 3, 4],
     &[1, 3, 3, 2, 2],
     &[3, 2, 4],
+    &[3, 3, 2, 2],
+    &[3, 4, 4],
 ];
 /// A card in one piece.
 const CARD: (usize, usize) = (12, 19);

@@ -41,7 +41,15 @@ pub(super) fn find(
     let taxpayer = area < 900 || (50..=99).contains(&group);
     let known = match (groups, separator) {
         (3, Separator::Dash) => assigned && taxpayer || words().is(US),
-        (3, Separator::Space | Separator::Dot) => assigned && words().has(US),
+        (3, Separator::Space | Separator::Dot) => {
+            // Spaces in a string of its own are those of no other number.
+            let quote = |byte: u8| matches!(byte, b'"' | b'\'');
+            let alone = separator == Separator::Space
+                && taxpayer
+                && quote(before)
+                && context::byte(bytes, end) == before;
+            assigned && (alone || words().has(US))
+        }
         _ => assigned && words().is(US),
     };
     (known && !is_sample(digits)).then_some(groups)

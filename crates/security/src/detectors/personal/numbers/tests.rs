@@ -230,3 +230,16 @@ fn national_identities() {
         ],
     );
 }
+
+#[test]
+fn the_header_of_a_table_names_the_numbers_below() {
+    check_all(
+        Kind::Phone,
+        &[
+            "id;name;telefon\n1;Kim;⟦601234508⟧\n2;Lea;⟦48 601 234 507⟧\n",
+            "Name\tPhone\nKim\t⟦91234508⟧\n",
+            "INSERT INTO t (name, mobile) VALUES ('Kim', '⟦9812345608⟧');",
+        ],
+    );
+    check_all(Kind::Phone, &["id;size;total\n1;x;601234508\n", "a,b\n601234508,91234508\n"]);
+}
