@@ -124,10 +124,11 @@ impl Column<'_> {
             let stretch = &bytes[row.min(bytes.len())..bytes.len().min(row + LINE)];
             let length = memchr::memchr(b'\n', stretch).unwrap_or(stretch.len());
             let cells = cells(&stretch[..length], sign);
+            let Some(cell) = cells.get(nth) else { break };
             if cells.len() != columns || length == LINE {
                 break;
             }
-            self.push(row + cells[nth].0, row + cells[nth].1);
+            self.push(row + cell.0, row + cell.1);
             row += length + 1;
         }
         row - end
@@ -139,6 +140,9 @@ impl Column<'_> {
         let before = &bytes[line.saturating_sub(96)..line - 1];
         let names = &bytes[line..bytes.len().min(line + LINE)];
         let Some(close) = memchr::memchr(b')', names) else { return 64 };
+        if line + close < at {
+            return 64;
+        }
         let columns = names[..close].iter().filter(|b| **b == b',').count() + 1;
         let nth = bytes[line..at].iter().filter(|b| **b == b',').count();
         let behind = line + close + 1;
@@ -169,10 +173,12 @@ impl Column<'_> {
             let stretch = &bytes[row.min(bytes.len())..bytes.len().min(row + LINE)];
             let length = memchr::memchr(b'\n', stretch).unwrap_or(stretch.len());
             let cells = cells(&stretch[..length], Sign::Tab);
-            if cells.len() != columns {
+            let Some(cell) = cells.get(nth) else { break };
+            let is_over = row >= bytes.len() || length == LINE || stretch.starts_with(b"\\.");
+            if is_over || cells.len() != columns {
                 break;
             }
-            self.push(row + cells[nth].0, row + cells[nth].1);
+            self.push(row + cell.0, row + cell.1);
             row += length + 1;
         }
         row - start

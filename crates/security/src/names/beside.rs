@@ -138,5 +138,7 @@ fn is_dated(text: &str, word: &Token) -> bool {
     let digits = time.iter().take(3).take_while(|byte| byte.is_ascii_digit()).count();
     (1..=2).contains(&digits)
         && time.get(digits) == Some(&b':')
-        && time.get(digits + 1).is_some_and(u8::is_ascii_digit)
+        && time
+            .get(digits + 1..digits + 3)
+            .is_some_and(|minutes| minutes.iter().all(u8::is_ascii_digit))
 }

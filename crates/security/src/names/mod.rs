@@ -75,7 +75,7 @@ fn find_with(model: &Model, text: &str, kinds: Kinds, budget: &Budget, out: &mut
     let mut natives = Vec::new();
     let mut native = |block: usize| {
         if kinds.contains(Kind::Person) && budget.has(block) {
-            native::find(text, block, &mut natives);
+            budget.spend(native::find(text, block, &mut natives));
         }
     };
     gate::windows(text, &model.gazetteer, (kinds, 0), budget, &mut native, |window| {

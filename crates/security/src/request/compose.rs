@@ -265,11 +265,12 @@ impl<'a> Composer<'a> {
         matches!(first, Some(b'{' | b'[' | b'"')) || data_url::may_hold(text)
     }
 
-    /// JSON without a backslash is the same text decoded; what it consists of matters only where it
-    /// is edited.
+    /// JSON without a backslash and without data URLs is the same text decoded; what it consists of
+    /// matters only where it is edited.
     fn is_json_to_decode(&self, text: &str) -> bool {
+        let bytes = text.as_bytes();
         looks_like_json(text)
-            && (self.recording || memchr(b'\\', text.as_bytes()).is_some())
+            && (self.recording || memchr(b'\\', bytes).is_some() || data_url::may_hold(bytes))
             && is_json(text)
     }
 

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::properties::deep;
-use super::tests::{filter, send, subject};
+use super::tests::{EMAIL, filter, send, subject};
 use super::*;
 use crate::detectors::secrets::wordiness;
 
@@ -181,4 +181,19 @@ fn check(request: &Value) -> Result<(), TestCaseError> {
         }
     }
     Ok(())
+}
+
+#[test]
+fn data_urls_in_json_in_a_string_move_nothing() {
+    for blanks in [0, 1, 6, 12, 40] {
+        let text = format!("[\"data:,{} {EMAIL}\"]", "%20".repeat(blanks));
+        let request = json!({"messages": [{"role": "user", "content": text}]});
+        let sent =
+            send(&filter(), &request.to_string(), &subject(SecurityLevel::Standard)).unwrap();
+        let expected = format!("[\"data:,{} ", "%20".repeat(blanks));
+        assert!(!sent.body.contains(&EMAIL[..4]), "{blanks}: {}", sent.body);
+        let said = serde_json::from_str::<Value>(&sent.body).unwrap();
+        let content = said["messages"][0]["content"].as_str().unwrap_or_default().to_owned();
+        assert!(content.starts_with(&expected) && content.ends_with("\"]"), "{content}");
+    }
 }

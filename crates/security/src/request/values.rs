@@ -140,7 +140,9 @@ impl<'a> Read<'a, '_> {
                 .as_ref()
                 .zip(group.key)
                 .and_then(|((memory, keys), key)| memory.spread(keys.of_stretch(key)));
-            if let Some(recalled) = recalled.as_ref().filter(|recalled| recalled.anew.is_empty()) {
+            if let Some(recalled) =
+                recalled.as_ref().filter(|it| it.anew.is_empty() && known.is_lasting())
+            {
                 places.push(Arc::clone(recalled));
                 continue;
             }

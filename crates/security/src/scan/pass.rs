@@ -7,9 +7,9 @@ use super::grams::BLOCK;
 use super::hints::Hints;
 use super::masks::{CHUNK, Masks, Row};
 use super::uuid;
-use crate::detectors::{Budget, COST_OF_A_VALUE};
 use crate::detectors::personal::{addresses, email, numbers};
 use crate::detectors::secrets::Look;
+use crate::detectors::{Budget, COST_OF_A_VALUE};
 use crate::finding::Finding;
 use crate::kind::{Kind, Kinds};
 

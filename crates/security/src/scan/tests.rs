@@ -226,3 +226,25 @@ fn a_block_shows_all_of_a_word_that_begins_on_its_last_byte() {
     let words = masks_at(Level::new(), text.as_bytes(), 0).words;
     assert_eq!(words, 1 << (BLOCK - 1));
 }
+
+#[test]
+fn tables_and_labels_that_end_early_do_no_harm() {
+    let scanner = Scanner::new(&ScannerSettings::default()).unwrap();
+    let kinds = Rules::of(SecurityLevel::Maximum).redact;
+    for text in [
+        "copy t (a) from stdin, password\n",
+        "copy t (a) from stdin, dob\n\n",
+        "insert into t (a) values, password\n('x')",
+        "COPY t (token) FROM stdin;",
+        &"姓名".repeat(500),
+        &format!("{}습니다", "이름".repeat(500)),
+    ] {
+        assert!(scanner.scan(text, kinds).is_empty(), "{text}");
+    }
+    // The rows of one table end where they end, and the next one is read.
+    let dump = "COPY s (token) FROM stdin;\nkWq7Zt5LmX2vBn7RwK9cYp\n\\.\n\n\
+                COPY users (id, email, password) FROM stdin;\n1\tada@busy-mill.org\tWinter!2031\n";
+    let found: Vec<&str> =
+        scanner.scan(dump, kinds).iter().map(|finding| &dump[finding.range()]).collect();
+    assert_eq!(found, ["kWq7Zt5LmX2vBn7RwK9cYp", "ada@busy-mill.org", "Winter!2031"]);
+}

@@ -24,8 +24,7 @@ pub(crate) fn retain_unpublished(text: &str, findings: &mut Vec<Finding>) {
 
 /// Whether everybody knows `value`.
 pub(super) fn is_published(value: &str) -> bool {
-    // Amazon's examples end so; a key in PEM has it by chance.
-    if value.len() < LONGEST_EXAMPLE && value.contains("EXAMPLE") {
+    if is_amazons_example(value) {
         return true;
     }
     // Of a JWT, the signature: what it signs says nothing more.
@@ -40,7 +39,16 @@ pub(super) fn is_published(value: &str) -> bool {
     })
 }
 
-const LONGEST_EXAMPLE: usize = 512;
+/// Amazon's examples end so: ids (`AKIA…EXAMPLE`) and keys (`…EXAMPLEKEY`), the latter with a letter or
+/// two changed.
+fn is_amazons_example(value: &str) -> bool {
+    let is_id = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit();
+    match value.len() {
+        16..=24 => value.ends_with("EXAMPLE") && value.bytes().all(is_id),
+        40 => value.get(28..).is_some_and(|end| end.contains("EXAMPLE")),
+        _ => false,
+    }
+}
 
 /// By vendor: a prefix, and what follows it.
 const PUBLISHED: &[(&str, &[&str])] = &[

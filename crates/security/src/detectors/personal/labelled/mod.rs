@@ -12,6 +12,7 @@ mod tests;
 mod values;
 
 use super::context::{byte, byte_before};
+use crate::detectors::COST_OF_A_VALUE;
 use crate::detectors::table::Last;
 use crate::finding::Finding;
 use crate::kind::{Kind, Kinds};
@@ -242,7 +243,7 @@ pub(crate) fn confirm(
     {
         let known = out.len();
         let read = names_told(text, (at, word), (label, kinds), last, out);
-        return if out.len() > known { 0 } else { COST / 8 + read };
+        return (COST / 8 + read).saturating_sub(COST_OF_A_VALUE * (out.len() - known));
     }
     let end = at + word.trim_end_matches([' ', ':', '#', '.']).len();
     if word.len() <= 3 && label != Label::Name && !is_word(bytes, at, end, label) {
@@ -255,7 +256,7 @@ pub(crate) fn confirm(
         read += columns::confirm_names(text, (at, end), kinds, last, out);
     }
     if out.len() > known {
-        return 0;
+        return read.saturating_sub(COST_OF_A_VALUE * (out.len() - known));
     }
     let found = match label {
         Label::Birth => dates::behind(text, at, end).map(|place| (place, "birth_date")),

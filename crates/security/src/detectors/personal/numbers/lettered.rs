@@ -163,7 +163,7 @@ fn plain_scheme(word: &[u8]) -> Option<(u64, bool)> {
             let (month, day) = (remainder(&word[6..8], 100), remainder(&word[8..10], 100));
             let dated = (1..=12).contains(&month) && (1..=31).contains(&day);
             let checked = word[10..].iter().all(|b| upper(*b) || b.is_ascii_digit());
-            (dated && checked && b"AEIOUX".contains(&word[1])).then_some((MX, true))
+            (dated && checked && b"AEIOUX".contains(&word[1])).then_some((MX, false))
         }
         16 => italian(word).then_some((IT, true)),
         // India's tax number: five letters, four digits, a letter; the fourth letter is a class.

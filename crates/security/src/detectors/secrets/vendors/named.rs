@@ -279,6 +279,8 @@ const EVERYBODYS: &[&str] = &[
     "certificate", "crt", "ca", "csr", "dir", "cursor", "page", "nonce", "sitekey", "anon", "ids",
     "tracking", "pixel", "measurement", "dkim", "spf", "cache", "buster", "authorized", "known",
     "address", "contract", "wallet", "iv", "template", "container", "network", "subnet", "vpc",
+    "price", "product", "plan", "mint", "program", "account", "folder", "sheet", "spreadsheet",
+    "playlist", "cid", "pubkey",
 ];
 
 /// Whether the name's last word names a secret that no keyword of the scan is in.
