@@ -38,7 +38,7 @@ fn redact(text: &str) -> Arc<RedactionMap> {
 fn answer(text: &str, map: &RedactionMap) -> String {
     let mut answer = String::new();
     for c in text.chars() {
-        let word = |number: u32| map.redactions()[number as usize].placeholder.as_str();
+        let word = |number: u32| map.redactions()[number as usize].placeholder;
         match u32::from(c) {
             n @ 1..=5 => answer.push_str(word(n - 1)),
             n @ 14..=18 => answer.push_str(&word(n - 14)[..9]),

@@ -49,8 +49,8 @@ pub fn is_found(text: &str, level: SecurityLevel) -> bool {
 
 /// `seen` with the values in place of what stands for them.
 pub fn restored(seen: &str, map: &RedactionMap) -> String {
-    let values = map.redactions().iter();
-    values.fold(seen.to_owned(), |text, r| text.replace(&r.placeholder, &r.value))
+    let values = map.redactions().into_iter();
+    values.fold(seen.to_owned(), |text, r| text.replace(r.placeholder, r.value))
 }
 
 /// The members of a request that may go: `None` where it was refused for a reason.
