@@ -14,7 +14,7 @@ mod masks;
 mod pass;
 mod settings;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod uuid;
 
 use std::cell::Cell;

@@ -13,7 +13,7 @@ use crate::level::Rules;
 use sluice_core::level::SecurityLevel;
 
 /// All instructions that this processor has, from the oldest to the newest.
-fn levels() -> Vec<Level> {
+pub(crate) fn levels() -> Vec<Level> {
     let best = Level::new();
     #[cfg(target_arch = "x86_64")]
     let older = [

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::scan::tests::levels;
 
 /// The usual phrases, each enough by itself.
 static ALONE: LazyLock<Prefilter> = LazyLock::new(|| Prefilter::new(&phrases_of(ENOUGH)));
@@ -112,20 +113,6 @@ fn slow_places(filter: &Prefilter, text: &str) -> Vec<Range<usize>> {
         }
     }
     reader.places
-}
-
-/// All instructions that this processor has.
-fn levels() -> Vec<Level> {
-    let best = Level::new();
-    #[cfg(target_arch = "x86_64")]
-    let older = [
-        best.as_sse2().map(Simd::level),
-        best.as_sse4_2().map(Simd::level),
-        best.as_avx2().map(Simd::level),
-    ];
-    #[cfg(not(target_arch = "x86_64"))]
-    let older = [Some(Level::baseline())];
-    older.into_iter().flatten().chain([best]).collect()
 }
 
 /// Texts with phrases, beginnings of phrases, disguises and other text.
