@@ -51,6 +51,8 @@ const LOOK_BACK: usize = 48;
 /// The longest window.
 const LONGEST_BYTES: usize = 1024;
 const LONGEST_TOKENS: usize = 96;
+/// What a look at a word costs that is not a capitalised one.
+const COST_OF_A_WORD: usize = 4;
 /// A window ends behind so many words in a row that are no part of a name.
 const QUIET_TOKENS: usize = 2;
 
@@ -335,6 +337,7 @@ impl Gate<'_> {
             let (word_end, kind) = word_end(self.text, at);
             let is_word = kind != WordEnd::Identifier && word_end - at > 1;
             if is_word && at >= self.done && self.budget.has(at) {
+                self.budget.spend(COST_OF_A_WORD);
                 let flags = self.flags(at, word_end);
                 let strong = flags.any(Flags::PERSON.with(Flags::STREET).with(Flags::STREET_END))
                     && !flags.any(Flags::COMMON.with(Flags::TECHNICAL));
