@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::finding::Finding;
 use crate::kind::{Kind, Kinds};
-pub(super) use v4::Quad;
+pub(super) use v4::{Quad, Written};
 
 /// What a look that finds nothing costs, in about nanoseconds.
 pub(crate) const COST: usize = 40;

@@ -18,15 +18,30 @@ pub(in crate::detectors::personal) struct Quad {
     address: Option<Ipv4Addr>,
 }
 
+/// How four numbers with dots between them are written.
+pub(in crate::detectors::personal) struct Written {
+    /// Where they end.
+    pub(in crate::detectors::personal) end: usize,
+    /// Whether the two in the middle have three digits each.
+    pub(in crate::detectors::personal) is_wide: bool,
+    /// Whether one behind the first has a single digit.
+    pub(in crate::detectors::personal) has_lone_digit: bool,
+}
+
 /// The least number of so many digits that is written without a 0 before it.
 const LEAST: [u32; 4] = [0, 0, 10, 100];
 
 impl Quad {
-    /// Where those end that begin at `at`, and whether the two in the middle have three digits each.
+    /// How those are written that begin at `at`.
     #[inline]
-    pub(in crate::detectors::personal) fn end(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
+    pub(in crate::detectors::personal) fn written(bytes: &[u8], at: usize) -> Option<Written> {
         let (dots, length) = Self::dots(bytes.get(at..)?.first_chunk()?)?;
-        Some((at + length, dots & dots >> 4 & dots >> 8 != 0))
+        let ends = dots | 1 << length;
+        Some(Written {
+            end: at + length,
+            is_wide: dots & dots >> 4 & dots >> 8 != 0,
+            has_lone_digit: dots & ends >> 2 != 0,
+        })
     }
 
     /// A bit for each dot, and the length, where sixteen bytes begin with four numbers of up to three

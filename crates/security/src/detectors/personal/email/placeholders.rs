@@ -1,7 +1,6 @@
 //! Addresses that belong to nobody: placeholders, samples, senders that nobody reads.
 
 use super::domains::Domain;
-use crate::detectors::personal::context::byte;
 use crate::detectors::words::WordList;
 
 /// The parts of an address in small letters.
@@ -312,38 +311,26 @@ static GENERIC: WordList = WordList::new(&[
 
 /// Whether every part of `local` is such a word: `test.user1`, `john.doe`, `first_last`.
 fn is_generic(local: &[u8]) -> bool {
-    let mut start = 0;
-    for i in 0..=local.len() {
-        let byte = byte(local, i);
-        if !matches!(byte, b'.' | b'_' | b'-' | b'+') && i < local.len() {
-            continue;
-        }
-        let mut word = &local[start..i];
-        while let [rest @ .., b'0'..=b'9'] = word {
-            word = rest;
-        }
-        if word.len() >= 2 && !GENERIC.has_bytes(word) && !matches!(word, b"bar" | b"baz" | b"qux")
-        {
-            return false;
-        }
-        // What follows is for whoever reads the mail.
-        if byte == b'+' {
-            break;
-        }
-        start = i + 1;
-    }
-    true
+    // What follows a plus is for whoever reads the mail.
+    let mut named = local.split(|byte| *byte == b'+');
+    let mut words = named.next().unwrap_or_default().split(|byte| matches!(byte, b'.' | b'_' | b'-'));
+    words.all(|word| {
+        let digits = word.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        let word = &word[..word.len() - digits];
+        word.len() < 2 || GENERIC.has_bytes(word) || matches!(word, b"bar" | b"baz" | b"qux")
+    })
 }
 
 /// Whether `local` looks like one person's: `jensen37`, `stephanie.moore`, `qjackson`.
 fn looks_personal(local: &[u8]) -> bool {
-    if is_generic(local) {
-        return false;
-    }
     let letters = local.iter().filter(|b| !b.is_ascii_digit()).count();
     let digits = local.len() - letters;
-    if digits > 0 && letters >= 4 && local.last().is_some_and(u8::is_ascii_digit) {
-        return digits <= 4;
+    let is_numbered = digits > 0 && letters >= 4 && local.last().is_some_and(u8::is_ascii_digit);
+    if is_numbered && digits > 4 || is_generic(local) {
+        return false;
+    }
+    if is_numbered {
+        return true;
     }
     let mut parts = local.split(|byte| matches!(byte, b'.' | b'_' | b'-'));
     if let (Some(first), Some(second), None) = (parts.next(), parts.next(), parts.next()) {

@@ -20,7 +20,7 @@ mod ssn;
 #[cfg(test)]
 mod tests;
 
-use super::addresses::Quad;
+use super::addresses::{Quad, Written};
 use super::classes::{self, lowest, mask};
 use super::context::{
     self, CARD, Context, NUMBER, PHONE, REACH as REACHED, Topics, has_letters_before,
@@ -174,8 +174,15 @@ fn dotted_quad(first: First<'_>, out: &[Finding]) -> Option<usize> {
     if bytes[at] == b'0' || is_prefix {
         return None;
     }
-    let (end, is_wide) = Quad::end(bytes, at)?;
-    if run::goes_on(bytes, end, false) || !is_without_words_around(bytes, at, end, out) {
+    let Written { end, is_wide, has_lone_digit } = Quad::written(bytes, at)?;
+    if run::goes_on(bytes, end, false) {
+        return None;
+    }
+    // Nobody dials a single digit for itself, but for the first one. Most addresses end here.
+    if has_lone_digit {
+        return Some(end);
+    }
+    if !is_without_words_around(bytes, at, end, out) {
         return None;
     }
     // Three digits in the middle have also numbers that need no word but an e-mail address on their
