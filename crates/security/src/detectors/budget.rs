@@ -48,7 +48,7 @@ impl Budget {
     /// What so many bytes may cost.
     #[inline]
     fn share(&self, bytes: usize) -> usize {
-        self.per_kib * bytes >> 10
+        self.per_kib * bytes / 1024
     }
 
     /// Whether there is something left for a look at the byte at `at`.

@@ -41,6 +41,7 @@ mod reach;
 mod reader;
 mod redact;
 mod report;
+mod spellings;
 mod spots;
 mod spread;
 #[cfg(test)]

@@ -41,13 +41,11 @@ pub(super) struct Characters {
 const DIGIT: u8 = 1;
 const LOWER: u8 = 2;
 const UPPER: u8 = 4;
-/// What a string literal escapes.
-const LITERAL: u8 = 8;
 /// What a URL escapes.
-const URL: u8 = 16;
-/// What HTML escapes.
-const HTML: u8 = 32;
-const NOT_ASCII: u8 = 64;
+const URL: u8 = 8;
+/// What HTML and XML may escape.
+const MARKUP: u8 = 16;
+const NOT_ASCII: u8 = 32;
 
 /// What there is to be known about a byte.
 const CLASSES: [u8; 256] = {
@@ -59,8 +57,7 @@ const CLASSES: [u8; 256] = {
             b'a'..=b'z' => LOWER,
             b'A'..=b'Z' => UPPER,
             b'-' | b'.' | b'_' | b'~' => 0,
-            b'"' | b'\\' | 0..0x20 => LITERAL | URL,
-            b'&' | b'<' | b'>' => HTML | URL,
+            b'&' | b'<' | b'>' | b'"' | b'\'' => MARKUP | URL,
             0x80.. => NOT_ASCII | URL,
             _ => URL,
         };
@@ -100,19 +97,14 @@ impl Characters {
         self.has(UPPER)
     }
 
-    /// Whether a string literal writes it in another way.
-    pub(super) fn differs_in_literal(&self) -> bool {
-        self.has(LITERAL)
-    }
-
     /// Whether a URL writes it in another way.
     pub(super) fn differs_in_url(&self) -> bool {
         self.has(URL)
     }
 
-    /// Whether HTML writes it in another way.
-    pub(super) fn differs_in_html(&self) -> bool {
-        self.has(HTML)
+    /// Whether HTML or XML may write it in another way.
+    pub(super) fn differs_in_markup(&self) -> bool {
+        self.has(MARKUP)
     }
 }
 

@@ -5,10 +5,9 @@
 //! code: a long value with mixed characters anywhere, a shorter one as a whole word only, and what
 //! could be a word of the language or a small number not at all. [`reach`] is the rule.
 
-use memchr::memchr3;
-
 use super::Failure;
-use super::reach::{Characters, Reach, differs_in_url, reach};
+use super::reach::{Characters, Reach, reach};
+use super::spellings;
 use super::words::Words;
 use crate::finding::Finding;
 use crate::kind::Kind;
@@ -64,9 +63,6 @@ struct Entry {
     pattern: Pattern,
 }
 
-/// Writes a value in some way.
-type Write = fn(&str, &mut String);
-
 /// The number of no value.
 const NO_VALUE: u32 = u32::MAX;
 /// Bytes of most values.
@@ -94,13 +90,10 @@ impl Spread {
             }
             let to_lower_case = in_any_case && characters.has_upper();
             words.add(to_lower_case, number as u32, pattern, |out| out.push_str(value))?;
-            let ways = [
-                characters.differs_in_literal().then_some(write_in_literal as Write),
-                characters.differs_in_url().then_some(write_in_url),
-                characters.differs_in_html().then_some(write_in_html),
-            ];
-            for write in ways.into_iter().flatten().filter(|_| encoded) {
-                words.add(in_any_case, NO_VALUE, pattern, |out| write(value, out))?;
+            if encoded {
+                spellings::each(value, &characters, in_any_case, |word| {
+                    words.add(in_any_case, NO_VALUE, pattern, |out| out.push_str(word))
+                })?;
             }
         }
         if exact.words.is_empty() && any_case.words.is_empty() {
@@ -113,7 +106,7 @@ impl Spread {
 
     /// Whether a value may stand in `text` in another way of writing it than is looked for.
     pub(super) fn overlooks(&self, text: &str) -> bool {
-        !self.encoded && may_be_encoded(text)
+        !self.encoded && spellings::may_be_in(text)
     }
 
     /// Every other occurrence in `text`, in which `own` were found before. What is said of these may
@@ -126,12 +119,6 @@ impl Spread {
             any_case.find(text, &text.to_ascii_lowercase(), own, found);
         }
     }
-}
-
-/// Whether a value may stand in `text` in another way of writing it: what is put in place of a
-/// character begins with one of three.
-pub(super) fn may_be_encoded(text: &str) -> bool {
-    memchr3(b'\\', b'%', b'&', text.as_bytes()).is_some()
 }
 
 impl Unordered {
@@ -272,35 +259,6 @@ fn is_read_in_any_case(kind: Kind) -> bool {
     }
 }
 
-/// Writes `value` as it stands in a string literal.
-fn write_in_literal(value: &str, out: &mut String) {
-    let literal = serde_json::to_string(value).unwrap_or_default();
-    out.push_str(literal.get(1..literal.len().saturating_sub(1)).unwrap_or_default());
-}
-
-/// Writes `value` as it stands in a URL.
-fn write_in_url(value: &str, out: &mut String) {
-    let digit = |digit: u8| char::from(b"0123456789ABCDEF"[usize::from(digit & 15)]);
-    let mut rest = value;
-    while let Some(at) = rest.bytes().position(differs_in_url) {
-        let (plain, others) = rest.split_at(at);
-        out.push_str(plain);
-        // All bytes of a character differ, or none.
-        let length = others.chars().next().map_or(1, char::len_utf8);
-        let (other, behind) = others.split_at(length);
-        for byte in other.bytes() {
-            out.extend(['%', digit(byte >> 4), digit(byte)]);
-        }
-        rest = behind;
-    }
-    out.push_str(rest);
-}
-
-/// Writes `value` as it stands in HTML and XML.
-fn write_in_html(value: &str, out: &mut String) {
-    out.push_str(&value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"));
-}
-
 /// Whether neither letter nor digit goes on before or after the range.
 fn is_whole_word(text: &str, start: usize, end: usize) -> bool {
     let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -436,7 +394,7 @@ mod tests {
             prop_assert_eq!(settled(&own), settled(&[]), "{}", text);
             // Where nothing can be encoded, nothing is overlooked.
             let plain = Spread::new(values.iter().copied(), false).unwrap();
-            if !may_be_encoded(&text) {
+            if !spellings::may_be_in(&text) {
                 prop_assert_eq!(found(&plain, &text, &[]), found(&spread, &text, &[]));
             }
         }

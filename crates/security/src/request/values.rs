@@ -9,8 +9,9 @@ use super::edits::clip;
 use super::groups::{Group, Stretch};
 use super::known::{Known, KnownBlock, Spot, in_units};
 use super::memory::{Keys, Memory, Recalled};
+use super::spellings::may_be_in;
 use super::spots::{spots, spots_in_literal};
-use super::spread::{Own, Spread, may_be_encoded};
+use super::spread::{Own, Spread};
 use crate::finding::{Finding, settle};
 use crate::kind::Kind;
 use crate::map::{Hash, Numbers, TakenWords};
@@ -278,7 +279,7 @@ impl<'s, 'a> Search<'s, 'a> {
                     self.spread.insert(Spread::new(self.values.iter(), true)?)
                 }
                 Some(spread) => spread,
-                spread => spread.insert(Spread::new(self.values.iter(), may_be_encoded(text))?),
+                spread => spread.insert(Spread::new(self.values.iter(), may_be_in(text))?),
             };
             let mut findings = Vec::new();
             if let Some(spread) = spread {

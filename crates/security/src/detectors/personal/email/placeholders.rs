@@ -313,7 +313,8 @@ static GENERIC: WordList = WordList::new(&[
 fn is_generic(local: &[u8]) -> bool {
     // What follows a plus is for whoever reads the mail.
     let mut named = local.split(|byte| *byte == b'+');
-    let mut words = named.next().unwrap_or_default().split(|byte| matches!(byte, b'.' | b'_' | b'-'));
+    let mut words =
+        named.next().unwrap_or_default().split(|byte| matches!(byte, b'.' | b'_' | b'-'));
     words.all(|word| {
         let digits = word.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
         let word = &word[..word.len() - digits];

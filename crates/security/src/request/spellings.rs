@@ -1,0 +1,242 @@
+//! How programs write a value in literals, URLs and markup, where its characters cannot stand as
+//! they are.
+//!
+//! Encoders agree neither on what they leave as it is nor on how they write the rest. Each is here by
+//! an example of the programs that write so; a value that was found is looked for in all of them.
+
+use std::fmt::Write;
+
+use memchr::memchr3;
+
+use super::reach::{Characters, differs_in_url};
+
+/// Hexadecimal digits: most encoders write capital ones.
+const DIGITS: [&[u8; 16]; 2] = [b"0123456789ABCDEF", b"0123456789abcdef"];
+
+/// What percent encoders leave beside letters, digits and `-._~`, and what they write for a space.
+const PERCENT: [(&[u8], &str); 6] = [
+    // RFC 3986, 2.3: Python's `quote(safe="")`, Go's `PathEscape` but for a few.
+    (b"", "%20"),
+    // Python's `quote`, curl's paths.
+    (b"/", "%20"),
+    // JavaScript's `encodeURIComponent`.
+    (b"!'()*", "%20"),
+    // JavaScript's `encodeURI`.
+    (b";/?:@&=+$,#!'()*", "%20"),
+    // Forms: Python's `quote_plus`, Go's `QueryEscape`, PHP's `urlencode`.
+    (b"", "+"),
+    // Forms of browsers (WHATWG URL, 5.2), Java's `URLEncoder`: these write `~`, too.
+    (b"*", "+"),
+];
+
+/// What marks are called in markup: Python's `html.escape`, PHP's `htmlspecialchars`, Go's
+/// `html/template`, and what leaves quotes alone.
+const MARKUP: [[&str; 2]; 5] =
+    [["\"", "'"], ["&quot;", "'"], ["&quot;", "&#x27;"], ["&quot;", "&#39;"], ["&#34;", "&#39;"]];
+/// The same in XML.
+const MARKUP_OF_XML: [&str; 2] = ["&quot;", "&apos;"];
+
+/// Whether a value may stand in `text` in another way of writing it: what is put in place of a
+/// character begins with one of three. A space's plus alone is not enough, which code is full of.
+pub(super) fn may_be_in(text: &str) -> bool {
+    memchr3(b'\\', b'%', b'&', text.as_bytes()).is_some()
+}
+
+/// Calls `word` with every way of writing `value` that differs from it and that [`may_be_in`] sees.
+/// `in_any_case` says that capital and small letters are the same. Some may come twice.
+pub(super) fn each<E>(
+    value: &str,
+    characters: &Characters,
+    in_any_case: bool,
+    mut word: impl FnMut(&str) -> Result<(), E>,
+) -> Result<(), E> {
+    // Whatever differs anywhere differs in a URL.
+    if !characters.differs_in_url() {
+        return Ok(());
+    }
+    let mut written = String::new();
+    let mut last = String::new();
+    let mut next = |write: &mut dyn FnMut(&mut String)| {
+        written.clear();
+        write(&mut written);
+        if written == value || written == last || !may_be_in(&written) {
+            return Ok(());
+        }
+        last.clone_from(&written);
+        word(&written)
+    };
+    for (kept, space) in PERCENT {
+        // Where an encoder does nothing of its own, it writes what the first one does.
+        let is_first = (kept, space) == PERCENT[0];
+        let is_other = value.bytes().any(|byte| kept.contains(&byte))
+            || space == "+" && value.contains(' ')
+            || writes_tilde(kept) && value.contains('~');
+        if !is_first && !is_other {
+            continue;
+        }
+        let cases = if in_any_case { &DIGITS[..1] } else { &DIGITS[..] };
+        for digits in cases {
+            next(&mut |out| percent(value, (kept, space), digits, out))?;
+        }
+    }
+    for quotes in MARKUP.iter().chain([&MARKUP_OF_XML]) {
+        if characters.differs_in_markup() {
+            next(&mut |out| markup(value, quotes, out))?;
+        }
+    }
+    for literal in [JSON, ASCII, ESCAPED_SLASH, WITHOUT_MARKUP, SINGLE_QUOTED] {
+        next(&mut |out| write_literal(value, &literal, out))?;
+    }
+    Ok(())
+}
+
+/// Whether an encoder that leaves `kept` writes `~` in another way.
+fn writes_tilde(kept: &[u8]) -> bool {
+    kept == b"*"
+}
+
+/// Writes `value` in percent encoding.
+fn percent(value: &str, (kept, space): (&[u8], &str), digits: &[u8; 16], out: &mut String) {
+    for c in value.chars() {
+        let is_plain = match u8::try_from(c) {
+            Ok(b' ') => {
+                out.push_str(space);
+                continue;
+            }
+            Ok(b'~') if writes_tilde(kept) => false,
+            Ok(byte) => c.is_ascii() && (!differs_in_url(byte) || kept.contains(&byte)),
+            Err(_) => false,
+        };
+        if is_plain {
+            out.push(c);
+            continue;
+        }
+        for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+            let digit = |digit: u8| char::from(digits[usize::from(digit & 15)]);
+            out.extend(['%', digit(byte >> 4), digit(byte)]);
+        }
+    }
+}
+
+/// Writes `value` as it stands in HTML and XML.
+fn markup(value: &str, [double, single]: &[&str; 2], out: &mut String) {
+    for c in value.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str(double),
+            '\'' => out.push_str(single),
+            _ => out.push(c),
+        }
+    }
+}
+
+/// How a string literal is written.
+struct Literal {
+    quote: char,
+    /// Whether nothing but ASCII is left.
+    is_ascii: bool,
+    /// Whether `/` has a backslash.
+    has_slash: bool,
+    /// Whether `<`, `>` and `&` are written by their numbers.
+    without_markup: bool,
+}
+
+/// RFC 8259, 7, as few escapes as there need be.
+const JSON: Literal =
+    Literal { quote: '"', is_ascii: false, has_slash: false, without_markup: false };
+/// Python's `json.dumps`.
+const ASCII: Literal = Literal { is_ascii: true, ..JSON };
+/// PHP's `json_encode`.
+const ESCAPED_SLASH: Literal = Literal { has_slash: true, ..ASCII };
+/// Go's `encoding/json`, and those for pages' scripts.
+const WITHOUT_MARKUP: Literal = Literal { without_markup: true, ..JSON };
+/// Strings of JavaScript, Python, PHP and shells' `$'…'`.
+const SINGLE_QUOTED: Literal = Literal { quote: '\'', ..JSON };
+
+fn write_literal(value: &str, literal: &Literal, out: &mut String) {
+    for c in value.chars() {
+        let by_number = match c {
+            '<' | '>' | '&' => literal.without_markup,
+            _ => c < ' ' || literal.is_ascii && !c.is_ascii(),
+        };
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\\' => out.push_str("\\\\"),
+            '/' if literal.has_slash => out.push_str("\\/"),
+            _ if c == literal.quote => out.extend(['\\', c]),
+            _ if by_number => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    // Writing to a string cannot fail.
+                    _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+            _ => out.push(c),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::convert::Infallible;
+
+    use super::*;
+
+    fn spellings(value: &str) -> BTreeSet<String> {
+        let mut all = BTreeSet::new();
+        let Ok(()) = each(value, &Characters::of(value), false, |word| {
+            all.insert(word.to_owned());
+            Ok::<(), Infallible>(())
+        });
+        all
+    }
+
+    /// Each written by the program that is named.
+    #[test]
+    fn values_are_written_as_programs_write_them() {
+        for (value, by, expected) in [
+            ("p@ss/w0rd", "urllib.parse.quote", "p%40ss/w0rd"),
+            ("p@ss/w0rd", "urllib.parse.quote_plus", "p%40ss%2Fw0rd"),
+            ("p@ss w0rd~", "urllib.parse.quote_plus", "p%40ss+w0rd~"),
+            ("p@ss w0rd~*", "java.net.URLEncoder", "p%40ss+w0rd%7E*"),
+            ("p@ss!(w0rd)'*", "encodeURIComponent", "p%40ss!(w0rd)'*"),
+            ("p@ss{w0rd}", "encodeURI", "p@ss%7Bw0rd%7D"),
+            ("p@ss/w0rd", "the .NET method UrlEncode", "p%40ss%2fw0rd"),
+            ("pässwort", "encodeURIComponent", "p%C3%A4sswort"),
+            ("a<b>'c\"&", "html.escape", "a&lt;b&gt;&#x27;c&quot;&amp;"),
+            ("a<b>'c\"&", "htmlspecialchars", "a&lt;b&gt;&#39;c&quot;&amp;"),
+            ("a<b>'c\"&", "html/template", "a&lt;b&gt;&#39;c&#34;&amp;"),
+            ("a<b>'c\"&", "a serialiser of XML", "a&lt;b&gt;&apos;c&quot;&amp;"),
+            ("a<b>'c\"&", "a text node", "a&lt;b&gt;'c\"&amp;"),
+            ("pässwort\"", "JSON.stringify", "pässwort\\\""),
+            ("pässwort\"", "json.dumps", "p\\u00e4sswort\\\""),
+            ("p\u{1F511}ss", "json.dumps", "p\\ud83d\\udd11ss"),
+            ("pä/sswort", "json_encode", "p\\u00e4\\/sswort"),
+            ("a<b&c", "encoding/json", "a\\u003cb\\u0026c"),
+            ("it's\\so", "a string of JavaScript", "it\\'s\\\\so"),
+            ("one\ntwo\u{1}", "JSON.stringify", "one\\ntwo\\u0001"),
+        ] {
+            assert!(spellings(value).contains(expected), "{value} by {by}: {:?}", spellings(value));
+        }
+    }
+
+    #[test]
+    fn what_is_plain_everywhere_has_no_other_spelling() {
+        for value in ["hunter2", "sk-live_9.x~", "AKIA2345678901234567"] {
+            assert_eq!(spellings(value), BTreeSet::new(), "{value}");
+        }
+        assert!(spellings("two words").iter().all(|word| may_be_in(word)));
+    }
+
+    #[test]
+    fn a_value_is_no_spelling_of_itself_and_most_have_few() {
+        for value in ["ada@example.org", "+49 89 1234567", "it's", "a/b", "\u{6728}\u{6751}"] {
+            let spellings = spellings(value);
+            assert!(!spellings.contains(value) && spellings.len() <= 6, "{value}: {spellings:?}");
+        }
+    }
+}
