@@ -460,6 +460,18 @@ const SMALL_WORDS: &[&str] = &[
     "every",
 ];
 
+/// `text` in pieces of `length` bytes or a few less.
+pub fn pieces(text: &str, length: usize) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (piece, left) = rest.split_at(rest.floor_char_boundary(length).max(1).min(rest.len()));
+        pieces.push(piece);
+        rest = left;
+    }
+    pieces
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,7 +15,7 @@ use anyhow::Context;
 use clap::{Parser, Subcommand};
 use serde_json::{Value, json};
 use sluice_bench::prompt::Size;
-use sluice_bench::texts::{Text, Worst, ordinary};
+use sluice_bench::texts::{Text, Worst, ordinary, pieces};
 use sluice_core::event::Delta;
 use sluice_core::json::{JsonText, RawJson};
 use sluice_core::level::SecurityLevel;
@@ -29,6 +29,10 @@ use sluice_security::placeholder::PlaceholderKey;
 use sluice_security::request::{Filter, FilterSettings, Subject};
 use sluice_security::restore::{Restorer, Surrounding};
 use sluice_security::scan::{Scanner, ScannerSettings};
+
+/// As in the gateway.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 /// Bytes of each ordinary text.
 const ORDINARY_BYTES: usize = 2_000_000;
@@ -568,18 +572,6 @@ fn figure(text: &str, level: SecurityLevel, bytes: usize, seconds: f64, found: u
         "us_per_kb": seconds * 1e6 / (bytes as f64 / 1e3),
         "found_per_mb": found as f64 * 1e6 / bytes as f64,
     })
-}
-
-/// `text` in pieces of `length` bytes or a few less.
-fn pieces(text: &str, length: usize) -> Vec<&str> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        let (piece, left) = rest.split_at(rest.floor_char_boundary(length).max(1).min(rest.len()));
-        pieces.push(piece);
-        rest = left;
-    }
-    pieces
 }
 
 /// The harmless source files of the labelled data, as one text; None where there are none.

@@ -41,11 +41,13 @@ pub(super) struct Characters {
 const DIGIT: u8 = 1;
 const LOWER: u8 = 2;
 const UPPER: u8 = 4;
-/// What a URL escapes.
+/// What a URL escapes; all that is escaped elsewhere is among it.
 const URL: u8 = 8;
 /// What HTML and XML may escape.
 const MARKUP: u8 = 16;
 const NOT_ASCII: u8 = 32;
+/// What else a string literal may escape.
+const LITERAL: u8 = 64;
 
 /// What there is to be known about a byte.
 const CLASSES: [u8; 256] = {
@@ -58,6 +60,7 @@ const CLASSES: [u8; 256] = {
             b'A'..=b'Z' => UPPER,
             b'-' | b'.' | b'_' | b'~' => 0,
             b'&' | b'<' | b'>' | b'"' | b'\'' => MARKUP | URL,
+            b'/' | b'\\' | 0..0x20 => LITERAL | URL,
             0x80.. => NOT_ASCII | URL,
             _ => URL,
         };
@@ -100,6 +103,11 @@ impl Characters {
     /// Whether a URL writes it in another way.
     pub(super) fn differs_in_url(&self) -> bool {
         self.has(URL)
+    }
+
+    /// Whether a string literal may write it in another way.
+    pub(super) fn differs_in_literal(&self) -> bool {
+        self.has(LITERAL | MARKUP | NOT_ASCII)
     }
 
     /// Whether HTML or XML may write it in another way.

@@ -13,28 +13,50 @@ use super::reach::{Characters, differs_in_url};
 /// Hexadecimal digits: most encoders write capital ones.
 const DIGITS: [&[u8; 16]; 2] = [b"0123456789ABCDEF", b"0123456789abcdef"];
 
-/// What percent encoders leave beside letters, digits and `-._~`, and what they write for a space.
-const PERCENT: [(&[u8], &str); 6] = [
-    // RFC 3986, 2.3: Python's `quote(safe="")`, Go's `PathEscape` but for a few.
-    (b"", "%20"),
-    // Python's `quote`, curl's paths.
-    (b"/", "%20"),
+/// A percent encoder.
+struct Percent {
+    /// What it leaves beside letters, digits and `-._~`, a bit for each byte.
+    kept: u128,
+    /// Whether it writes a plus for a space, as forms do.
+    has_plus: bool,
+    /// Whether it writes `~`, too.
+    has_tilde: bool,
+}
+
+const fn percent(kept: &str) -> Percent {
+    let (mut bits, mut i) = (0, 0);
+    while i < kept.len() {
+        bits |= 1 << kept.as_bytes()[i];
+        i += 1;
+    }
+    Percent { kept: bits, has_plus: false, has_tilde: false }
+}
+
+const PERCENT: [Percent; 6] = [
+    // RFC 3986, 2.3: Python's `quote(safe="")`, .NET's `EscapeDataString`.
+    percent(""),
+    // Python's `quote`.
+    percent("/"),
     // JavaScript's `encodeURIComponent`.
-    (b"!'()*", "%20"),
+    percent("!'()*"),
     // JavaScript's `encodeURI`.
-    (b";/?:@&=+$,#!'()*", "%20"),
-    // Forms: Python's `quote_plus`, Go's `QueryEscape`, PHP's `urlencode`.
-    (b"", "+"),
-    // Forms of browsers (WHATWG URL, 5.2), Java's `URLEncoder`: these write `~`, too.
-    (b"*", "+"),
+    percent(";/?:@&=+$,#!'()*"),
+    // Forms: Python's `quote_plus`, Go's `QueryEscape`.
+    Percent { has_plus: true, ..percent("") },
+    // Forms of browsers (WHATWG URL, 5.2), Java's `URLEncoder`.
+    Percent { has_plus: true, has_tilde: true, ..percent("*") },
 ];
 
-/// What marks are called in markup: Python's `html.escape`, PHP's `htmlspecialchars`, Go's
-/// `html/template`, and what leaves quotes alone.
-const MARKUP: [[&str; 2]; 5] =
-    [["\"", "'"], ["&quot;", "'"], ["&quot;", "&#x27;"], ["&quot;", "&#39;"], ["&#34;", "&#39;"]];
-/// The same in XML.
-const MARKUP_OF_XML: [&str; 2] = ["&quot;", "&apos;"];
+/// What quotes are called in markup: by what leaves them alone, Python's `html.escape`, PHP's
+/// `htmlspecialchars`, Go's `html/template`, and in XML.
+const MARKUP: [[&str; 2]; 6] = [
+    ["\"", "'"],
+    ["&quot;", "'"],
+    ["&quot;", "&#x27;"],
+    ["&quot;", "&#39;"],
+    ["&#34;", "&#39;"],
+    ["&quot;", "&apos;"],
+];
 
 /// Whether a value may stand in `text` in another way of writing it: what is put in place of a
 /// character begins with one of three. A space's plus alone is not enough, which code is full of.
@@ -54,7 +76,7 @@ pub(super) fn each<E>(
     if !characters.differs_in_url() {
         return Ok(());
     }
-    let mut written = String::new();
+    let mut written = String::with_capacity(2 * value.len());
     let mut last = String::new();
     let mut next = |write: &mut dyn FnMut(&mut String)| {
         written.clear();
@@ -65,61 +87,64 @@ pub(super) fn each<E>(
         last.clone_from(&written);
         word(&written)
     };
-    for (kept, space) in PERCENT {
+    let special = value.bytes().filter(u8::is_ascii).filter(|byte| differs_in_url(*byte));
+    let special = special.fold(0_u128, |bits, byte| bits | 1 << byte);
+    let has_tilde = value.contains('~');
+    for (i, encoder) in PERCENT.iter().enumerate() {
         // Where an encoder does nothing of its own, it writes what the first one does.
-        let is_first = (kept, space) == PERCENT[0];
-        let is_other = value.bytes().any(|byte| kept.contains(&byte))
-            || space == "+" && value.contains(' ')
-            || writes_tilde(kept) && value.contains('~');
-        if !is_first && !is_other {
+        let has_own = special & encoder.kept != 0
+            || encoder.has_plus && special & 1 << b' ' != 0
+            || encoder.has_tilde && has_tilde;
+        if i > 0 && !has_own {
             continue;
         }
         let cases = if in_any_case { &DIGITS[..1] } else { &DIGITS[..] };
         for digits in cases {
-            next(&mut |out| percent(value, (kept, space), digits, out))?;
+            next(&mut |out| encoder.write(value, digits, out))?;
         }
     }
-    for quotes in MARKUP.iter().chain([&MARKUP_OF_XML]) {
-        if characters.differs_in_markup() {
+    if characters.differs_in_markup() {
+        for quotes in MARKUP {
             next(&mut |out| markup(value, quotes, out))?;
         }
     }
-    for literal in [JSON, ASCII, ESCAPED_SLASH, WITHOUT_MARKUP, SINGLE_QUOTED] {
-        next(&mut |out| write_literal(value, &literal, out))?;
+    if characters.differs_in_literal() {
+        for literal in [JSON, ASCII, ESCAPED_SLASH, WITHOUT_MARKUP, SINGLE_QUOTED] {
+            next(&mut |out| write_literal(value, &literal, out))?;
+        }
     }
     Ok(())
 }
 
-/// Whether an encoder that leaves `kept` writes `~` in another way.
-fn writes_tilde(kept: &[u8]) -> bool {
-    kept == b"*"
-}
-
-/// Writes `value` in percent encoding.
-fn percent(value: &str, (kept, space): (&[u8], &str), digits: &[u8; 16], out: &mut String) {
-    for c in value.chars() {
-        let is_plain = match u8::try_from(c) {
-            Ok(b' ') => {
-                out.push_str(space);
-                continue;
-            }
-            Ok(b'~') if writes_tilde(kept) => false,
-            Ok(byte) => c.is_ascii() && (!differs_in_url(byte) || kept.contains(&byte)),
-            Err(_) => false,
+impl Percent {
+    fn write(&self, value: &str, digits: &[u8; 16], out: &mut String) {
+        let is_plain = |byte: u8| match byte {
+            0x80.. => false,
+            b'~' => !self.has_tilde,
+            _ => !differs_in_url(byte) || self.kept >> byte & 1 != 0,
         };
-        if is_plain {
-            out.push(c);
-            continue;
+        let mut rest = value;
+        while let Some(at) = rest.bytes().position(|byte| !is_plain(byte)) {
+            let (plain, others) = rest.split_at(at);
+            out.push_str(plain);
+            // All bytes of a character are written, or none.
+            let length = others.chars().next().map_or(1, char::len_utf8);
+            let (other, behind) = others.split_at(length);
+            for byte in other.bytes() {
+                let digit = |digit: u8| char::from(digits[usize::from(digit & 15)]);
+                match byte {
+                    b' ' if self.has_plus => out.push('+'),
+                    _ => out.extend(['%', digit(byte >> 4), digit(byte)]),
+                }
+            }
+            rest = behind;
         }
-        for byte in c.encode_utf8(&mut [0; 4]).bytes() {
-            let digit = |digit: u8| char::from(digits[usize::from(digit & 15)]);
-            out.extend(['%', digit(byte >> 4), digit(byte)]);
-        }
+        out.push_str(rest);
     }
 }
 
 /// Writes `value` as it stands in HTML and XML.
-fn markup(value: &str, [double, single]: &[&str; 2], out: &mut String) {
+fn markup(value: &str, [double, single]: [&str; 2], out: &mut String) {
     for c in value.chars() {
         match c {
             '&' => out.push_str("&amp;"),
