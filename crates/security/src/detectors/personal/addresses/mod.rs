@@ -80,8 +80,8 @@ fn v4_kind(address: Ipv4Addr) -> Option<Kind> {
         (192, 0, 2) | (198, 51, 100) | (203, 0, 113) | (192, 0, 0) | (192, 88, 99)
     ) || (a, b & 0xFE) == (198, 18);
     let same = a == b && b == c && c == d;
-    // Object identifiers of curves: 1.3.101.112 is Ed25519.
-    let curves = (a, b, c) == (1, 3, 101);
+    // Object identifiers: 1.3.101.112 is Ed25519, 2.5.4.42 a given name in a certificate.
+    let identifiers = matches!((a, b, c), (1, 3, 101) | (2, 5, 4 | 29));
     let samples =
         matches!((a, b, c, d), (1, 2, 3, 4) | (4, 3, 2, 1) | (5, 6, 7, 8) | (9, 10, 11, 12));
     let resolvers = matches!(
@@ -106,7 +106,7 @@ fn v4_kind(address: Ipv4Addr) -> Option<Kind> {
     // Loopback says nothing about anybody's network; from 224 on there are groups of receivers,
     // netmasks and the broadcast address.
     let nobodys = a == 0 || a == 127 || a >= 224 || ranges || (b, c, d) == (0, 0, 0);
-    if nobodys || documentation || same || curves || samples || resolvers {
+    if nobodys || documentation || same || identifiers || samples || resolvers {
         return None;
     }
     let shared = a == 100 && b & 0xC0 == 64;
@@ -121,7 +121,7 @@ static IS_SPECIAL: [bool; 256] = {
     while a < 256 {
         is_special[a] = matches!(
             a,
-            0..=1 | 4..=5 | 8..=10 | 64 | 76 | 84 | 94 | 100 | 127 | 149 | 169 | 172 | 185 | 192 | 198
+            0..=2 | 4..=5 | 8..=10 | 64 | 76 | 84 | 94 | 100 | 127 | 149 | 169 | 172 | 185 | 192 | 198
                 | 203 | 208 | 224..
         );
         a += 1;
@@ -232,6 +232,7 @@ mod tests {
             "sha256:c7c11ee911a4ea8a a[1::2] x[::-1] f::<u8>()",
             "{\"a\":1,\"b\":2} 1:2:3:4 3:16:05",
             "18c0 1.52-.87 2.83-2.12 3.51.98.32 2.03.5 3.11",
+            "s!(\"2.5.4.52\"), s!(\"2.5.29.54\")",
             "10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, fe80::/10 and fc00::/7; 169.254.169.254",
         ] {
             check(text, &[]);

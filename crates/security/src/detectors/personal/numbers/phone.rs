@@ -441,6 +441,9 @@ fn trunk(run: &Run<'_>, first: usize) -> Option<(usize, Grade)> {
     if groups == 1 {
         return (9..=13).contains(&digits.len()).then_some((1, Grade::Bare));
     }
+    if groups == 2 && is_postal_code(run, first) {
+        return None;
+    }
     if let Some(number) = digits.strip_prefix(b"00") {
         let plan = plan(number)?;
         let fits = (plan.shortest..=plan.longest).contains(&(number.len().checked_sub(plan.code)?));
@@ -460,6 +463,14 @@ fn trunk(run: &Run<'_>, first: usize) -> Option<(usize, Grade)> {
     let usual = (9..=12).contains(&digits.len()) && (2..=6).contains(&text.len()) && !range;
     let grade = if usual && groups <= 4 { Grade::Likely } else { Grade::Possible };
     (8..=13).contains(&digits.len()).then_some((groups, grade))
+}
+
+/// `Boston, MA 02110-1301`, which is in the licence of many files.
+fn is_postal_code(run: &Run<'_>, first: usize) -> bool {
+    let before = &run.bytes[..run.groups()[first].start];
+    run.shape(first, &[5, 4])
+        && run.after(first) == Separator::Dash
+        && matches!(before, [.., b' ' | b',', b'A'..=b'Z', b'A'..=b'Z', b' '])
 }
 
 /// Groups of digits that could be anything.
