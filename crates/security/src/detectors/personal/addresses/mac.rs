@@ -52,7 +52,8 @@ fn in_threes(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     // A full stop may end a sentence.
     let alone = context::starts_word(bytes, start)
         && context::ends_word(bytes, end)
-        && !is_dot(context::byte_before(bytes, start))
+        // Weights by which letters are sorted: `[*038A.0020.0004]`.
+        && !matches!(context::byte_before(bytes, start), b'.' | b'*')
         && !(is_dot(context::byte(bytes, end))
             && context::byte(bytes, end + 1).is_ascii_alphanumeric());
     alone.then_some((start, end))

@@ -131,9 +131,11 @@ pub(super) fn is_version(
         && !context::has_letters_before(bytes, start, REACH)
 }
 
+/// Whether a version or a section may be numbered so: all numbers are small, or the first two are
+/// digits, as in `6.0.16.251`.
 fn is_small(address: Ipv4Addr) -> bool {
     let [a, b, c, d] = address.octets();
-    a.max(b).max(c).max(d) <= SMALL
+    a.max(b).max(c).max(d) <= SMALL || a.max(b) < 10
 }
 
 /// Whether a port or a prefix's length follows, which stand outside.

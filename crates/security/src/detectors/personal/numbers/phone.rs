@@ -444,6 +444,10 @@ fn trunk(run: &Run<'_>, first: usize) -> Option<(usize, Grade)> {
     if groups == 2 && is_postal_code(run, first) {
         return None;
     }
+    // Code points: `0069 0307 0301`.
+    if (first..first + groups).all(|i| run.text(i).len() == 4 && run.text(i)[0] == b'0') {
+        return None;
+    }
     if let Some(number) = digits.strip_prefix(b"00") {
         let plan = plan(number)?;
         let fits = (plan.shortest..=plan.longest).contains(&(number.len().checked_sub(plan.code)?));
@@ -465,12 +469,13 @@ fn trunk(run: &Run<'_>, first: usize) -> Option<(usize, Grade)> {
     (8..=13).contains(&digits.len()).then_some((groups, grade))
 }
 
-/// `Boston, MA 02110-1301`, which is in the licence of many files.
+/// `Boston, MA 02110-1301 USA`, which is in the licence of many files.
 fn is_postal_code(run: &Run<'_>, first: usize) -> bool {
     let before = &run.bytes[..run.groups()[first].start];
+    let is_behind_state = matches!(before, [.., b' ' | b',', b'A'..=b'Z', b'A'..=b'Z', b' ']);
     run.shape(first, &[5, 4])
         && run.after(first) == Separator::Dash
-        && matches!(before, [.., b' ' | b',', b'A'..=b'Z', b'A'..=b'Z', b' '])
+        && (is_behind_state || run.bytes[run.end()..].starts_with(b" USA"))
 }
 
 /// Groups of digits that could be anything.

@@ -100,6 +100,8 @@ fn other_numbers_are_no_phones() {
         Kind::Phone,
         &[
             "Fifth Floor, Boston, MA 02110-1301 USA",
+            "% 02110-1301 USA.",
+            "LETTER I WITH DOT ABOVE AND ACUTE; 0069 0307 0301",
             "2025-03-03 10:11:12 INFO started",
             "Date:   Mon Mar 3 10:11:12 2025 +0100",
             "2025/10/26 12:13 05.03.2025 10-11-1999",
