@@ -51,6 +51,8 @@ pub(crate) struct Judged {
     pub(crate) figures: Figures,
     /// Where on the score's curve a sum of 0 lies.
     pub(crate) shift: f32,
+    /// The same for what a tool returned.
+    pub(crate) shift_of_tool: f32,
     /// How far on it the sum's log-odds lead.
     pub(crate) slope: f32,
 }
@@ -126,21 +128,59 @@ fn worst(weights: &[f32], looked_at: &[(Bag, Bag)]) -> f32 {
     worst - windows::doubt(tokens)
 }
 
-fn measure(examples: &[Example], scored: &[(usize, f32)]) -> Judged {
-    let is_own = |example: &Example| example.source.starts_with("own:");
-    let harmless = |own: bool| {
-        let of_kind = |example: &Example| {
-            !example.is_attack && is_own(example) == own && example.source != rows::QUOTING
+/// The shares of harmless texts that may be mistaken at a threshold.
+struct Shares {
+    /// Of public texts, whatever their origin.
+    public: f32,
+    /// Of our own, most of which use the words of attacks: what people typed.
+    user: f32,
+    /// The same of what tools returned.
+    tool: f32,
+}
+
+const USUALLY: Shares = Shares { public: 0.01, user: 0.03, tool: 0.07 };
+// A tenth of a per cent would be four public texts: which they are changes with each training.
+const STRICTLY: Shares = Shares { public: 0.0015, user: 0.01, tool: 0.01 };
+
+/// The threshold of texts of an origin.
+#[derive(Clone, Copy)]
+struct Thresholds {
+    user: f32,
+    tool: f32,
+}
+
+impl Thresholds {
+    fn of(self, origin: Origin) -> f32 {
+        if origin == Origin::Tool { self.tool } else { self.user }
+    }
+
+    /// The lowest at which no larger shares are mistaken.
+    fn new(examples: &[Example], scored: &[(usize, f32)], shares: &Shares) -> Self {
+        let threshold = |own: bool, origin: Option<Origin>, share: f32| {
+            let of_kind = |example: &Example| {
+                !example.is_attack
+                    && example.source.starts_with("own:") == own
+                    && example.source != rows::QUOTING
+                    && origin.is_none_or(|origin| origin == example.origin)
+            };
+            let mut scores: Vec<f32> =
+                scored.iter().filter(|(i, _)| of_kind(&examples[*i])).map(|(_, s)| *s).collect();
+            scores.sort_by(f32::total_cmp);
+            above_all_but(&scores, share)
         };
-        let mut scores: Vec<f32> =
-            scored.iter().filter(|(i, _)| of_kind(&examples[*i])).map(|(_, s)| *s).collect();
-        scores.sort_by(f32::total_cmp);
-        scores
-    };
-    let (public, own) = (harmless(false), harmless(true));
-    let usual = above_all_but(&public, 0.01).max(above_all_but(&own, 0.075));
-    // A tenth of a per cent would be four texts: which they are changes with each training.
-    let strict = above_all_but(&public, 0.0015).max(above_all_but(&own, 0.01)).max(usual + 0.5);
+        let public = threshold(false, None, shares.public);
+        Self {
+            user: threshold(true, Some(Origin::User), shares.user).max(public),
+            tool: threshold(true, Some(Origin::Tool), shares.tool).max(public),
+        }
+    }
+}
+
+fn measure(examples: &[Example], scored: &[(usize, f32)]) -> Judged {
+    let usual = Thresholds::new(examples, scored, &USUALLY);
+    // One slope for all: that of the origin whose strict threshold is further away.
+    let strict = Thresholds::new(examples, scored, &STRICTLY);
+    let apart = (strict.user - usual.user).max(strict.tool - usual.tool).max(0.5);
 
     let mut sources: BTreeMap<String, Figure> = BTreeMap::new();
     for (i, score) in scored {
@@ -149,15 +189,16 @@ fn measure(examples: &[Example], scored: &[(usize, f32)]) -> Judged {
         let part = example.group.as_ref().map_or_else(String::new, |group| format!("/{group}"));
         let name = format!("{}{part} ({origin})", example.source);
         let figure = sources.entry(name).or_default();
-        let above = |threshold: f32| if *score > threshold { 1.0 } else { 0.0 };
+        let beyond = score - usual.of(example.origin);
+        let above = |threshold: f32| if beyond > threshold { 1.0 } else { 0.0 };
         if example.is_attack {
             figure.attacks += 1;
-            figure.found += above(usual);
-            figure.found_strict += above(strict);
+            figure.found += above(0.0);
+            figure.found_strict += above(apart);
         } else {
             figure.harmless += 1;
-            figure.mistaken += above(usual);
-            figure.mistaken_strict += above(strict);
+            figure.mistaken += above(0.0);
+            figure.mistaken_strict += above(apart);
         }
     }
     for figure in sources.values_mut() {
@@ -177,16 +218,18 @@ fn measure(examples: &[Example], scored: &[(usize, f32)]) -> Judged {
     let found: f32 = public.iter().map(|figure| figure.found * figure.attacks as f32).sum();
     let mean: f32 = public.iter().map(|figure| figure.found).sum();
     // The usual threshold becomes a score of 0.5, the strict one of 0.9: 0 and 4/3 on its curve.
-    let slope = 4.0 / 3.0 / (strict - usual);
+    let slope = 4.0 / 3.0 / apart;
     let figures = Figures {
         meaning: "each source judged by a model that was trained without it; the usual threshold \
-                  is where at most 1 % of the public harmless texts and 7.5 % of our own, which use \
-                  the words of attacks, are mistaken; the strict one where it is 0.15 % and 1 %",
+                  of an origin is where at most 1 % of the public harmless texts and of our own, \
+                  which use the words of attacks, 3 % of what people typed and 7 % of what tools \
+                  returned are mistaken; the strict one where it is 0.15 %, 1 % and 1 %",
         found_mean_of_sources: mean / public.len().max(1) as f32,
         found_of_texts: found / texts.max(1) as f32,
         sources,
     };
-    Judged { figures, shift: -usual * slope, slope }
+    let shift = |origin| -usual.of(origin) * slope;
+    Judged { figures, shift: shift(Origin::User), shift_of_tool: shift(Origin::Tool), slope }
 }
 
 /// The score that all but a share of `scores`, which are sorted, do not exceed.

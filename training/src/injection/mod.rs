@@ -75,7 +75,7 @@ pub(crate) fn train(folder: &Path, check: bool) -> Result<()> {
     println!("{}", judged.figures);
 
     let weights = fit_on(&examples.all, &bags, SETTINGS, |_| true);
-    let model = quantise(&weights, judged.shift, judged.slope);
+    let model = quantise(&weights, &judged);
     let bytes = model.to_bytes();
     let artefacts = [(MODEL, bytes.as_slice()), (PHRASES, phrases.as_bytes())];
     if check {
@@ -152,12 +152,13 @@ fn new_bag(features: Features, telling: Range<usize>, is_attack: bool, source: u
     Bag { ends: features.ends, values: features.values, telling, is_attack, source }
 }
 
-fn quantise(weights: &[f32], shift: f32, slope: f32) -> Model {
+fn quantise(weights: &[f32], judged: &judge::Judged) -> Model {
     let mut sizes: Vec<f32> = weights.iter().map(|w| w.abs()).filter(|w| *w > 0.0).collect();
     sizes.sort_by(f32::total_cmp);
     // The few largest are cut, so that the many small keep their differences.
     let largest = sizes.get(sizes.len() * 9995 / 10000).copied().unwrap_or(1.0);
     let unit = largest / 127.0;
     let quantised = weights.iter().map(|w| (w / unit).round().clamp(-127.0, 127.0) as i8).collect();
-    Model { unit, shift, slope, weights: quantised }
+    let judge::Judged { shift, shift_of_tool, slope, .. } = *judged;
+    Model { unit, shift, shift_of_tool, slope, weights: quantised }
 }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use super::Origin;
 use super::lexicon::{Idea, Lexicon};
 use super::prefilter::{Prefilter, widened};
-use super::tokens::{CAPITALS, DISGUISED, LINE, SENTENCE, SYLLABLE, Token, tokenise};
+use super::tokens::{CALLED, CAPITALS, DISGUISED, LINE, SENTENCE, SYLLABLE, Token, tokenise};
 
 /// How many different features the model tells apart.
 pub const BUCKETS: usize = 1 << 18;
@@ -15,6 +15,8 @@ pub const BUCKETS: usize = 1 << 18;
 const REACH: usize = 12;
 /// How far behind a word for an AI others may be said to it, in tokens.
 const HEARD: usize = 40;
+/// How near behind it the words themselves matter, and a colon or a comma ends its name, in tokens.
+const NEAR: usize = 10;
 /// How many ideas back.
 const IDEAS_BACK: usize = 5;
 /// A feature counts once within so many tokens: lists and tables say the same again and again.
@@ -109,6 +111,7 @@ mod kind {
     pub(super) const ADDRESSED: u32 = 21;
     pub(super) const ADDRESSED_WORD: u32 = 22;
     pub(super) const SENTENCE_ORIGIN: u32 = 23;
+    pub(super) const HEARD_WORD: u32 = 24;
 }
 
 /// Whoever is not a tool speaks with some right to.
@@ -125,14 +128,27 @@ pub(crate) struct Reader {
     ideas: [(Idea, usize); IDEAS_BACK],
     /// The idea that stands for an AI.
     ai: Idea,
-    /// The number of the last token that stands for one, counted from 1, and whether it was spoken to.
-    addressed: (usize, bool),
+    /// What is known of the last token that stands for one.
+    addressed: Addressed,
+}
+
+/// Whether an AI was mentioned, and whether it is spoken to.
+#[derive(Clone, Copy, Default)]
+struct Addressed {
+    /// The number of the last token that stands for an AI, counted from 1, 0 if there is none.
+    at: usize,
+    /// Whether a sentence begins with it, or nearly.
+    is_called: bool,
+    /// Whether it was spoken to.
+    is_spoken_to: bool,
+    /// Where what it is told begins.
+    order: usize,
 }
 
 impl Reader {
     pub(crate) fn new(origin: Origin) -> Self {
         let (origin, ideas) = (side(origin), [(0, 0); IDEAS_BACK]);
-        Self { origin, ideas, ai: *AI, addressed: (0, false) }
+        Self { origin, ideas, ai: *AI, addressed: Addressed::default() }
     }
 
     /// Gives the features that end with token `i` to `emit`.
@@ -145,12 +161,21 @@ impl Reader {
             emit(bucket(kind::SENTENCE_WORD, word, 0, 0));
             emit(bucket(kind::SENTENCE_ORIGIN, word, self.origin, 0));
         }
-        let (spoken, was_spoken_to) = self.addressed;
-        // `assistant: …` and `dear agent, …` speak to it, `the assistant is` speaks of it.
-        let is_spoken_to = was_spoken_to || spoken == i && i > 0 && token.lead != 0;
-        self.addressed.1 = is_spoken_to;
-        if is_spoken_to && i < spoken + 3 {
-            emit(bucket(kind::ADDRESSED_WORD, word, 0, 0));
+        let addressed = &mut self.addressed;
+        if addressed.at != 0 && i < addressed.at + HEARD {
+            // `assistant: …` and `dear agent who reads this, …` speak to it, `the assistant is`
+            // speaks of it.
+            let is_near = i < addressed.at + NEAR;
+            if addressed.at == i && token.lead != 0 || is_near && token.flags & CALLED != 0 {
+                addressed.is_spoken_to = true;
+                addressed.order = i;
+            }
+            if addressed.is_spoken_to && i < addressed.order + 3 {
+                emit(bucket(kind::ADDRESSED_WORD, word, 0, 0));
+            }
+            if is_near {
+                emit(bucket(kind::HEARD_WORD, word, u32::from(addressed.is_called), 0));
+            }
         }
         if i >= 1 {
             let one = tokens[i - 1];
@@ -181,11 +206,12 @@ impl Reader {
             emit(bucket(kind::DISGUISE, u32::from(token.idea != 0), 0, 0));
         }
         if token.idea != 0 {
-            self.read_idea(token, i, emit);
+            let begins = tokens[i.saturating_sub(2)..=i].iter().any(|t| t.flags & SENTENCE != 0);
+            self.read_idea(token, begins, i, emit);
         }
     }
 
-    fn read_idea(&mut self, token: Token, i: usize, mut emit: impl FnMut(u32)) {
+    fn read_idea(&mut self, token: Token, begins: bool, i: usize, mut emit: impl FnMut(u32)) {
         let idea = u32::from(token.idea);
         emit(bucket(kind::IDEA, idea, 0, 0));
         emit(bucket(kind::IDEA_ORIGIN, idea, self.origin, 0));
@@ -193,13 +219,21 @@ impl Reader {
         if flags != 0 {
             emit(bucket(kind::IDEA_FLAGS, idea, flags, 0));
         }
-        let (spoken, is_spoken_to) = self.addressed;
-        if spoken != 0 && i < spoken + HEARD {
-            let how = u32::from(is_spoken_to) << 1 | u32::from(i >= spoken + REACH);
+        let Addressed { at, is_called, is_spoken_to, order } = self.addressed;
+        let is_heard = at != 0 && i < at + HEARD;
+        if is_heard {
+            let how = u32::from(is_called) << 2
+                | u32::from(is_spoken_to) << 1
+                | u32::from(i >= at + REACH);
             emit(bucket(kind::ADDRESSED, idea, how, self.origin));
         }
         if token.idea == self.ai {
-            self.addressed = (i + 1, is_spoken_to && i < spoken + HEARD);
+            self.addressed = Addressed {
+                at: i + 1,
+                is_called: begins || is_called && is_heard,
+                is_spoken_to: is_spoken_to && is_heard,
+                order,
+            };
         }
         for (back, (other, at)) in self.ideas.into_iter().enumerate() {
             let distance = i - at;

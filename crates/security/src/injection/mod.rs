@@ -67,7 +67,9 @@ pub fn score(text: &str, origin: Origin) -> f32 {
 
 /// [`score`] with a prefilter and a model of one's own.
 pub fn score_with(prefilter: &Prefilter, model: &Model, text: &str, origin: Origin) -> f32 {
-    Scorer::new(prefilter, model, origin).worst(text).map_or(0.0, |worst| worst.score(model))
+    Scorer::new(prefilter, model, origin)
+        .worst(text)
+        .map_or(0.0, |worst| worst.score(model, origin))
 }
 
 /// The places of `text` that are worth a look, in order.
@@ -99,7 +101,7 @@ pub fn explain(text: &str, origin: Origin) -> Option<Explanation> {
     let model = Model::usual()?;
     let mut scorer = Scorer::new(Prefilter::usual(), model, origin);
     let worst = scorer.worst(text)?;
-    let score = worst.score(model);
+    let score = worst.score(model, origin);
     let ideas = scorer.ideas(text, &worst);
     Some(Explanation { score, place: worst.bytes, ideas })
 }
@@ -159,8 +161,8 @@ struct Worst {
 }
 
 impl Worst {
-    fn score(&self, model: &Model) -> f32 {
-        model.calibrate(self.sum, windows::doubt(self.looked_at))
+    fn score(&self, model: &Model, origin: Origin) -> f32 {
+        model.calibrate(self.sum, windows::doubt(self.looked_at), origin)
     }
 }
 

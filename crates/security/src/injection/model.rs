@@ -2,12 +2,12 @@
 
 use std::sync::LazyLock;
 
-use super::PROMISING;
 use super::features::BUCKETS;
+use super::{Origin, PROMISING};
 
 /// What an artefact begins with: name and version.
-const MAGIC: &[u8; 8] = b"sluicei1";
-const HEADER: usize = MAGIC.len() + 3 * 4;
+const MAGIC: &[u8; 8] = b"sluicei2";
+const HEADER: usize = MAGIC.len() + 4 * 4;
 
 static USUAL: LazyLock<Option<Model>> =
     LazyLock::new(|| Model::parse(include_bytes!("../../models/injection.bin")));
@@ -19,6 +19,8 @@ pub struct Model {
     pub unit: f32,
     /// Where on the score's curve a sum of 0 lies.
     pub shift: f32,
+    /// Where one lies of what a tool returned: texts full of orders, most of them to people.
+    pub shift_of_tool: f32,
     /// How far on it the sum's log-odds lead.
     pub slope: f32,
     /// The features' weights.
@@ -42,13 +44,19 @@ impl Model {
             Some(f32::from_le_bytes(*bytes))
         };
         let weights = weights.iter().map(|byte| i8::from_le_bytes([*byte])).collect();
-        Some(Self { unit: float(0)?, shift: float(1)?, slope: float(2)?, weights })
+        Some(Self {
+            unit: float(0)?,
+            shift: float(1)?,
+            shift_of_tool: float(2)?,
+            slope: float(3)?,
+            weights,
+        })
     }
 
     /// The artefact.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
-        for float in [self.unit, self.shift, self.slope] {
+        for float in [self.unit, self.shift, self.shift_of_tool, self.slope] {
             bytes.extend(float.to_le_bytes());
         }
         bytes.extend(self.weights.iter().flat_map(|weight| weight.to_le_bytes()));
@@ -66,12 +74,13 @@ impl Model {
     }
 
     /// The score of a sum from whose log-odds `doubt` is taken, from 0 to 1: a half at the usual
-    /// threshold.
+    /// threshold of texts of that origin.
     ///
     /// The curve nears its ends slowly, so that texts far from the threshold still differ in the
     /// third decimal place, which is all that callers see.
-    pub fn calibrate(&self, sum: i32, doubt: f32) -> f32 {
-        let x = self.slope * (sum as f32 * self.unit - doubt) + self.shift;
+    pub fn calibrate(&self, sum: i32, doubt: f32, origin: Origin) -> f32 {
+        let shift = if origin == Origin::Tool { self.shift_of_tool } else { self.shift };
+        let x = self.slope * (sum as f32 * self.unit - doubt) + shift;
         0.5 + 0.5 * x / (1.0 + x * x).sqrt()
     }
 }

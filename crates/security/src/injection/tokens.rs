@@ -32,6 +32,8 @@ pub(crate) const DISGUISED: u8 = 8;
 pub(crate) const LINE: u8 = 16;
 /// It is a syllable of a script without spaces.
 pub(crate) const SYLLABLE: u8 = 32;
+/// A colon, a comma or a dash stands before it, as behind the name of whoever is spoken to.
+pub(crate) const CALLED: u8 = 64;
 
 /// A run of so many single letters may be a word in disguise.
 const SHORTEST_SPACED_RUN: usize = 4;
@@ -244,6 +246,9 @@ impl<'a> Tokeniser<'a> {
             Class::Other(c) => {
                 self.end_word();
                 self.mark(c as u32);
+                if matches!(c, '：' | '，' | '、' | '،' | '—' | '–') {
+                    self.flags |= CALLED;
+                }
                 if matches!(c, '。' | '！' | '？' | '：' | '「' | '“' | '؟' | '।' | '¿' | '¡' | '…')
                 {
                     self.flags |= SENTENCE;
@@ -300,6 +305,9 @@ impl<'a> Tokeniser<'a> {
     fn punctuation(&mut self, at: usize, byte: u8) {
         self.end_word();
         self.mark(u32::from(byte));
+        if matches!(byte, b':' | b',') {
+            self.flags |= CALLED;
+        }
         match byte {
             b'_' if is_inside_identifier(self.text.as_bytes(), at) => {
                 if let Some(last) = self.tokens.last_mut() {
