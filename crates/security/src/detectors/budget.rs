@@ -181,7 +181,7 @@ mod tests {
                     "\"{name}{i}\":{{\"key\":\"{name}\",\"auth\":{{\"type\":\"basic\"}}}},"
                 );
             }),
-            (20_000, |i, out| {
+            (14_000, |i, out| {
                 _ = writeln!(
                     out,
                     "    pub fn with_token(mut self, token: impl Into<String>) -> Self {{ // {i}"

@@ -21,17 +21,7 @@ pub(crate) enum Sign {
 }
 
 impl Sign {
-    fn of(byte: u8) -> Option<Self> {
-        Some(match byte {
-            b',' => Self::Comma,
-            b';' => Self::Semicolon,
-            b'\t' => Self::Tab,
-            b'|' => Self::Pipe,
-            _ => return None,
-        })
-    }
-
-    fn byte(self) -> u8 {
+    pub(crate) fn byte(self) -> u8 {
         match self {
             Self::Comma => b',',
             Self::Semicolon => b';',
@@ -62,6 +52,30 @@ pub(crate) fn may_begin_column(bytes: &[u8], start: usize) -> bool {
     matches!(byte, None | Some(b',' | b';' | b'\t' | b'|' | b'\n' | b'('))
 }
 
+/// The same where other words of the column's name may stand before: `| Admin password |`. Commas are
+/// left out, since sentences have them as well.
+pub(crate) fn may_begin_wordy_column(bytes: &[u8], start: usize, end: usize) -> bool {
+    /// How long those words may be.
+    const LONGEST: usize = 32;
+    let is_of_name =
+        |b: u8| b.is_ascii_alphanumeric() || b >= 0x80 || matches!(b, b' ' | b'-' | b'_' | b'*');
+    let is_sign = |b: Option<&u8>| matches!(b, Some(b';' | b'\t' | b'|'));
+    let blanks = bytes[end..].iter().take(24).take_while(|b| **b == b' ').count();
+    let behind = end + blanks;
+    // A semicolon that ends its line ends a statement.
+    let ends_line = |at: usize| matches!(bytes.get(at), None | Some(b'\n' | b'\r' | b' '));
+    let is_before_sign =
+        is_sign(bytes.get(behind)) && !(bytes[behind] == b';' && ends_line(behind + 1));
+    if !is_before_sign && !matches!(bytes.get(behind), Some(b'\n' | b'\r')) {
+        return false;
+    }
+    let before = &bytes[start.saturating_sub(LONGEST)..start];
+    let words = before.iter().rev().take_while(|b| is_of_name(**b)).count();
+    let first = start - words;
+    let opens_line = first == 0 || bytes[first - 1] == b'\n';
+    first > 0 && is_sign(bytes.get(first - 1)) || opens_line && is_before_sign
+}
+
 fn is_around_name(byte: u8) -> bool {
     matches!(byte, b'"' | b'`' | b'*' | b' ' | b']' | b'[')
 }
@@ -72,6 +86,13 @@ fn is_around_name(byte: u8) -> bool {
 pub(crate) struct Last {
     header: usize,
     until: usize,
+}
+
+impl Last {
+    /// Up to where the table's rows were read.
+    pub(crate) fn until(self) -> usize {
+        self.until
+    }
 }
 
 /// Calls `visit` with the place of each cell below the name that begins at `start`, where it is one of
@@ -119,13 +140,24 @@ impl Column<'_> {
         let header = &bytes[line..end];
         let Some((sign, columns)) = header_sign(header) else { return 32 };
         let nth = header[..at - line].iter().filter(|b| **b == sign.byte()).count();
+        // Jira's headers have two signs where its rows have one.
+        let is_doubled = header.trim_ascii_start().starts_with(b"||");
+        let (nth, columns) =
+            if is_doubled { (nth / 2, columns.div_ceil(2)) } else { (nth, columns) };
         let mut row = end + 1;
         for _ in 0..ROWS {
             let stretch = &bytes[row.min(bytes.len())..bytes.len().min(row + LINE)];
             let length = memchr::memchr(b'\n', stretch).unwrap_or(stretch.len());
+            // What a client of a database draws below a header.
+            if row == end + 1 && length > 2 && stretch[..length].iter().all(is_of_line) {
+                row += length + 1;
+                continue;
+            }
             let cells = cells(&stretch[..length], sign);
             let Some(cell) = cells.get(nth) else { break };
-            if cells.len() != columns || length == LINE {
+            // Who copies cells leaves out what is empty at their ends.
+            let is_shorter = matches!(sign, Sign::Tab | Sign::Semicolon) && cells.len() < columns;
+            if cells.len() != columns && !is_shorter || length == LINE {
                 break;
             }
             self.push(row + cell.0, row + cell.1);
@@ -160,7 +192,7 @@ impl Column<'_> {
             let Some(end) = memchr::memchr(b'\n', next) else { return 128 };
             return 128 + self.of_copy(behind + head + end + 1, (nth, columns));
         }
-        if !(starts(b"values") && (has(b"insert ") || has(b"replace "))) {
+        if !(starts(b"values") && (has(b"insert ") || has(b"replace ") || has(b"into "))) {
             return 96 + before.len();
         }
         self.of_tuples(behind + head + "values".len(), nth) + 96
@@ -231,9 +263,17 @@ impl Column<'_> {
     }
 }
 
+fn is_of_line(byte: &u8) -> bool {
+    matches!(byte, b'-' | b'+' | b'=' | b'|' | b':' | b' ' | b'\r')
+}
+
 /// What stands between a header's names, and how many there are.
 fn header_sign(header: &[u8]) -> Option<(Sign, usize)> {
-    let sign = header.iter().copied().find_map(Sign::of)?;
+    // Names may have commas where something rarer separates them.
+    let signs = [Sign::Tab, Sign::Semicolon, Sign::Pipe, Sign::Comma];
+    let is_drawn = header.trim_ascii_start().first() == Some(&b'|');
+    let found = || signs.into_iter().find(|sign| header.contains(&sign.byte()));
+    let sign = if is_drawn { Sign::Pipe } else { found()? };
     let names = header.split(|b| *b == sign.byte());
     let mut count = 0;
     for name in names {
@@ -241,14 +281,18 @@ fn header_sign(header: &[u8]) -> Option<(Sign, usize)> {
         let name = name.trim_ascii();
         let letters = name.iter().filter(|b| b.is_ascii_alphabetic() || **b >= 0x80).count();
         let is_name =
-            |b: &u8| b.is_ascii_alphanumeric() || b"_-. \"`*/#()[]'".contains(b) || *b >= 0x80;
+            |b: &u8| b.is_ascii_alphanumeric() || b"_-. \"`*/#()[]',%&?:".contains(b) || *b >= 0x80;
         // Markdown's rows begin and end with the sign.
-        let is_edge = sign == Sign::Pipe && name.is_empty();
+        // The corner of a table may be empty.
+        let is_edge = name.is_empty() && (sign == Sign::Pipe || sign == Sign::Tab && count == 1);
         if !is_edge && (letters == 0 || name.len() > 40 || !name.iter().all(is_name)) {
             return None;
         }
     }
-    (2..=MOST_COLUMNS).contains(&count).then_some((sign, count))
+    // Behind an indentation there is no corner.
+    let has_corner = sign == Sign::Tab && header.first() == Some(&b'\t');
+    let fewest = if has_corner { 3 } else { 2 };
+    (fewest..=MOST_COLUMNS).contains(&count).then_some((sign, count))
 }
 
 /// Where the cells of a row are, without blanks, quotes and marks around.

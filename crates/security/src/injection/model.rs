@@ -43,14 +43,16 @@ impl Model {
             let bytes = header.get(MAGIC.len() + 4 * at..)?.first_chunk()?;
             Some(f32::from_le_bytes(*bytes))
         };
+        let (unit, shift, shift_of_tool, slope) = (float(0)?, float(1)?, float(2)?, float(3)?);
+        // With others a score would be no number, or would fall where it should rise.
+        let is_sound = [unit, shift, shift_of_tool, slope].iter().all(|float| float.is_finite())
+            && unit > 0.0
+            && slope > 0.0;
+        if !is_sound {
+            return None;
+        }
         let weights = weights.iter().map(|byte| i8::from_le_bytes([*byte])).collect();
-        Some(Self {
-            unit: float(0)?,
-            shift: float(1)?,
-            shift_of_tool: float(2)?,
-            slope: float(3)?,
-            weights,
-        })
+        Some(Self { unit, shift, shift_of_tool, slope, weights })
     }
 
     /// The artefact.

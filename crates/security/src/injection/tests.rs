@@ -10,6 +10,21 @@ fn the_artefact_is_whole_and_small() {
     assert_eq!(Model::parse(&bytes).as_ref(), Some(model));
     assert_eq!(Model::parse(&bytes[1..]), None);
     assert_eq!(Model::parse(b""), None);
+    // Eight bytes name the format, then come the unit, two shifts and the slope.
+    for (place, value) in [
+        (0, f32::NAN),
+        (0, 0.0),
+        (0, -1.0),
+        (1, f32::INFINITY),
+        (2, f32::NAN),
+        (3, 0.0),
+        (3, -0.5),
+        (3, f32::INFINITY),
+    ] {
+        let mut broken = bytes.clone();
+        broken[8 + 4 * place..][..4].copy_from_slice(&value.to_le_bytes());
+        assert_eq!(Model::parse(&broken), None, "{place} {value}");
+    }
 }
 
 #[test]

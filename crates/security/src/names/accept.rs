@@ -10,7 +10,7 @@ use super::key::Key;
 use super::model::Thresholds;
 use super::tagger::Labels;
 use super::token::{Gap, Shape, Token};
-use super::{address, beside, field};
+use super::{address, beside, field, things};
 use crate::finding::Finding;
 use crate::kind::{Kind, Kinds};
 
@@ -107,9 +107,11 @@ fn named(text: &str, window: &Window<'_>, at: usize, kinds: Kinds) -> Option<Nam
 fn run_end(text: &str, tokens: &[Token], labels: &Labels, start: usize) -> usize {
     let label = labels.best[start];
     let (kind, _) = KINDS[usize::from(label) - 1];
-    // A tab stands between the cells of a table.
+    // A tab stands between the cells of a table, spaces between the fields of a form.
     let is_cell = |token: &Token| {
-        kind == Kind::Person && text[..token.start].ends_with('\t') && token.gap == Gap::Spaces
+        let before = &text[..token.start];
+        let field = || before.ends_with("  ") && !token.flags.any(Flags::PERSON);
+        kind == Kind::Person && token.gap == Gap::Spaces && (before.ends_with('\t') || field())
     };
     let run = |mut end: usize| {
         while end < tokens.len()
@@ -157,6 +159,7 @@ fn labelled(
     let accepted = margin > threshold
         && kinds.contains(kind)
         && acceptable(kind, name, before, window.region)
+        && !(kind == Kind::Person && is_thing(name, before))
         && !is_attribution(text, first, last, kind, window.region);
     accepted.then_some((end - name.len(), end))
 }
@@ -230,6 +233,22 @@ fn is_noun(text: &str, name: &[Token], before: Option<&Token>, next: Option<&Tok
         && word.flags.any(Flags::ORDINARY)
         && next.is_some_and(|next| next.gap == Gap::Space && next.shape == Shape::Lower);
     article || sentence
+}
+
+/// Whether the last word of a name is a thing's, or `name` stands before what may be anything's.
+fn is_thing(name: &[Token], before: Option<&Token>) -> bool {
+    let Some((last, rest)) = name.split_last() else { return false };
+    let plain = Flags::ORDINARY.with(Flags::TECHNICAL);
+    let is_plain = |word: &Token| {
+        word.flags.any(plain) && !word.flags.any(Flags::PERSON.with(Flags::PARTICLE))
+    };
+    let is_told = is_titled(before) || matches!(name[0].key, Key::PersonName | Key::Person);
+    // `James Brown`, `Grey`
+    let is_family = last.flags.any(Flags::LAST)
+        && (rest.is_empty() || rest.iter().any(|word| word.flags.any(Flags::FIRST)));
+    !is_told
+        && (things::is_thing_hash(last.hash) && !is_family
+            || name[0].key == Key::Name && !rest.is_empty() && name.iter().any(is_plain))
 }
 
 /// How much surer the model has to be of a single word that is no known name, or that is more often
@@ -380,6 +399,20 @@ fn is_attribution(text: &str, first: &Token, last: &Token, kind: Kind, region: R
     })
 }
 
+/// Whether what stands before the name from `start` to `end` on its line tells who made something.
+pub(super) fn credits(text: &str, start: usize, end: usize) -> bool {
+    const LOOK_BACK: usize = 80;
+    let bytes = text.as_bytes();
+    let before = &bytes[start.saturating_sub(LOOK_BACK)..start];
+    let line = start - before.len() + memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+    ATTRIBUTION.as_ref().is_some_and(|words| {
+        let mut found = words.find_overlapping_iter(&bytes[line..end]);
+        found.any(|word| {
+            !matches!(ATTRIBUTIONS[word.pattern().as_usize()].1, Attribution::InComments)
+        })
+    })
+}
+
 /// Where a word makes a line an attribution.
 #[derive(Clone, Copy)]
 enum Attribution {
@@ -400,7 +433,7 @@ const ATTRIBUTIONS: [(&str, Attribution); 23] = {
         ("thanks to", InCode),
         ("algorithm", InCode),
         ("et al", InCode),
-        ("ported", InCode),
+        (" ported", InCode),
         ("__author__", InCode),
         (":author", InCode),
         ("authors", InComments),

@@ -87,6 +87,14 @@ pub(super) fn person(text: &str, tokens: &[Token]) -> Option<usize> {
     const WORDS: usize = 3;
     let first = tokens.first()?;
     let plain = Flags::ORDINARY.with(Flags::TECHNICAL);
+    if is_slashed(text, tokens) {
+        return Some(2);
+    }
+    if first.shape == Shape::Capital && is_addressed(text, first) {
+        let more = tokens[1..].iter().take(WORDS - 1);
+        let more = more.take_while(|t| t.gap == Gap::Space && t.shape == Shape::Capital);
+        return Some(1 + more.count());
+    }
     if first.shape != Shape::Capital || first.flags.any(plain) || first.end - first.start < 3 {
         return None;
     }
@@ -102,6 +110,48 @@ pub(super) fn person(text: &str, tokens: &[Token]) -> Option<usize> {
         })
         .count();
     (begins && is_dated(text, &tokens[words - 1])).then_some(words)
+}
+
+/// `κύριε Παπαδόπουλε`, `госпожа Иванова`: titles of other alphabets.
+fn is_addressed(text: &str, word: &Token) -> bool {
+    const TITLES: [&str; 12] = [
+        "κύριε ",
+        "κυρία ",
+        "κύριο ",
+        "κύριος ",
+        "κ. ",
+        "г-н ",
+        "г-жа ",
+        "господин ",
+        "госпожа ",
+        "пан ",
+        "пані ",
+        "пане ",
+    ];
+    let before = &text[..word.start];
+    let is_whole = |rest: &str| !rest.ends_with(char::is_alphanumeric);
+    text.as_bytes()[word.start] >= 0x80
+        && TITLES.iter().any(|title| before.strip_suffix(title).is_some_and(is_whole))
+}
+
+/// `OKAFOR/AMARA`: a passenger, as airlines write it.
+fn is_slashed(text: &str, tokens: &[Token]) -> bool {
+    let [family, given, ..] = tokens else { return false };
+    let plain = Flags::ORDINARY.with(Flags::TECHNICAL);
+    let bytes = text.as_bytes();
+    let is_mark = |byte: Option<&u8>| matches!(byte, Some(b'/' | b'.' | b'-' | b'_' | b':' | b'@'));
+    family.shape == Shape::Upper
+        && given.shape == Shape::Upper
+        && given.gap == Gap::Slash
+        && given.start == family.end + 1
+        && bytes[family.end] == b'/'
+        && family.end - family.start > 2
+        && given.end - given.start > 2
+        && !family.flags.any(plain)
+        && !given.flags.any(plain)
+        && (given.flags.any(Flags::FIRST) || family.flags.any(Flags::LAST))
+        && !is_mark(bytes.get(given.end))
+        && !is_mark(family.start.checked_sub(1).map(|i| &bytes[i]))
 }
 
 fn is_at_line(text: &str, word: &Token) -> bool {

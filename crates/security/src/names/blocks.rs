@@ -12,7 +12,7 @@ pub(super) struct Block {
     pub(super) capitals: u64,
     /// Whether any of those is a capital of ASCII.
     pub(super) ascii_capitals: bool,
-    /// Whether there are letters of China, Japan or Korea.
+    /// Whether there are letters of China, Japan, Korea, Arabia or India.
     pub(super) is_native: bool,
     /// How many marks of code there are.
     pub(super) marks: u8,
@@ -68,7 +68,10 @@ fn classify_block<S: Simd>(simd: S, block: &[u8; BLOCK], before: u8, behind: u8)
         // Words all in capitals are visited for their second letter: `ANNA`.
         capitals: (upper & (inner | upper >> 1) | lead & inner) & begins,
         ascii_capitals: upper & begins & inner != 0,
-        is_native: high != 0 && within(bytes, 0xE3, 0xED) != 0,
+        // Arabic begins with 0xD8 to 0xDB, Hindi with 0xE0.
+        is_native: high != 0
+            && within(bytes, 0xE3, 0xED) | within(bytes, 0xD8, 0xDB) | within(bytes, 0xE0, 0xE0)
+                != 0,
         marks: marks.count_ones() as u8,
         plain: (lower | high | digits | spaces).count_ones() as u8,
     }

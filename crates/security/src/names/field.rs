@@ -5,7 +5,7 @@
 //! nobody has heard of. So the whole value has to look like one, from its key to its end.
 
 use super::gazetteer::Flags;
-use super::key::Key;
+use super::key::{self, Key};
 use super::token::{Gap, Shape, Token};
 use crate::kind::Kind;
 
@@ -19,13 +19,11 @@ const ADDRESS_WORDS: usize = 16;
 /// key says nothing or the value does not look like it.
 pub(super) fn value(text: &str, tokens: &[Token]) -> Option<(Kind, usize)> {
     let first = tokens.first()?;
-    if !matches!(first.gap, Gap::Colon | Gap::Equals | Gap::Angle) {
-        return None;
-    }
+    let key = key_of(text, first)?;
     let plain = Flags::ORDINARY.with(Flags::TECHNICAL);
     let is_plain = |token: &Token| token.flags.any(plain);
     let known = |token: &Token| token.flags.any(Flags::PERSON);
-    match first.key {
+    match key {
         Key::PersonName => {
             let words = reversed(text, tokens).or_else(|| name(text, tokens, PERSON_WORDS))?;
             let names = &tokens[..words];
@@ -35,7 +33,9 @@ pub(super) fn value(text: &str, tokens: &[Token]) -> Option<(Kind, usize)> {
         Key::Person => {
             let words = reversed(text, tokens).or_else(|| name(text, tokens, PERSON_WORDS))?;
             let names = &tokens[..words];
-            let fits = names.iter().any(known)
+            // Few names are known in other alphabets.
+            let other_alphabet = words > 1 && matches!(text.as_bytes()[first.start], 0xCE..=0xD2);
+            let fits = (names.iter().any(known) || other_alphabet)
                 && names.iter().all(|token| known(token) || !is_plain(token))
                 && (words > 1 || !is_plain(first) && !first.flags.any(Flags::PLACES));
             fits.then_some((Kind::Person, words))
@@ -58,6 +58,10 @@ pub(super) fn value(text: &str, tokens: &[Token]) -> Option<(Kind, usize)> {
             fits.then_some((Kind::Organization, words))
         }
         Key::Party | Key::Name => {
+            if key == Key::Name && is_beside_given_name(text, first) {
+                let words = name(text, tokens, PERSON_WORDS)?;
+                return (!tokens[..words].iter().any(is_plain)).then_some((Kind::Person, words));
+            }
             let words = reversed(text, tokens)?;
             let names = &tokens[..words];
             let fits = names.iter().any(known) && !names.iter().any(is_plain);
@@ -65,6 +69,38 @@ pub(super) fn value(text: &str, tokens: &[Token]) -> Option<(Kind, usize)> {
         }
         _ => None,
     }
+}
+
+/// Whether a field near `first` is one of given names: then `nom` is that of a family.
+fn is_beside_given_name(text: &str, first: &Token) -> bool {
+    const NEAR: usize = 80;
+    const GIVEN: [&[u8]; 9] = [
+        b"prenom",
+        "prénom".as_bytes(),
+        b"vorname",
+        b"voornaam",
+        b"apellido",
+        b"cognome",
+        b"jmeno",
+        b"given",
+        b"sobrenome",
+    ];
+    let bytes = text.as_bytes();
+    let near = &bytes[first.start.saturating_sub(NEAR)..bytes.len().min(first.end + NEAR)];
+    let near = near.to_ascii_lowercase();
+    GIVEN.iter().any(|key| memchr::memmem::find(&near, key).is_some())
+}
+
+/// What the key says that the value beginning with `first` has; `None` where it begins none.
+fn key_of(text: &str, first: &Token) -> Option<Key> {
+    if matches!(first.gap, Gap::Colon | Gap::Equals | Gap::Angle)
+        && !matches!(first.key, Key::None | Key::Other)
+    {
+        return Some(first.key);
+    }
+    // What wraps a value ends with a quotation mark or a bracket.
+    let before = text.as_bytes()[..first.start].last()?;
+    matches!(before, b'"' | b'\'' | b'{').then(|| key::before(text, first.start))
 }
 
 /// How many words a value in quotes has that is a name with the family's name first:
@@ -110,9 +146,10 @@ fn name(text: &str, tokens: &[Token], most: usize) -> Option<usize> {
 fn ends(text: &str, last: &Token, next: Option<&Token>, then: Option<&Token>) -> bool {
     match text.as_bytes()[last.end..] {
         []
-        | [b'"' | b'\'' | b'<' | b',' | b';' | b'\n' | b'\r' | b'\\' | b'|' | b'&' | b'^', ..] => {
-            next.is_none_or(|next| next.gap != Gap::Genitive)
-        }
+        | [
+            b'"' | b'\'' | b'<' | b',' | b';' | b'\n' | b'\r' | b'\\' | b'|' | b'&' | b'^' | b'}',
+            ..,
+        ] => next.is_none_or(|next| next.gap != Gap::Genitive),
         [b' ', ..] => {
             next.is_some_and(|next| next.gap != Gap::Space)
                 || then.is_some_and(|then| then.gap == Gap::Equals)

@@ -281,7 +281,7 @@ impl Gate<'_> {
         }
         let next = match bytes.get(end..end + 2) {
             Some(b", ") => end + 2,
-            Some([b' ' | b'^', _]) => end + 1,
+            Some([b' ' | b'^' | b'/', _]) => end + 1,
             _ => return false,
         };
         if end - at < 3 || !bytes.get(next).is_some_and(|b| b.is_ascii_uppercase() || *b >= 0xC3) {
@@ -477,7 +477,7 @@ fn is_value(bytes: &[u8], at: usize) -> bool {
     match before(1) {
         b'"' | b'\'' => matches!(before(2), b':' | b'=' | b' ' | b'[' | b'\\'),
         b' ' => matches!(before(2), b':' | b'='),
-        b'=' | b':' | b'>' => true,
+        b'=' | b':' | b'>' | b'{' => true,
         _ => false,
     }
 }

@@ -52,7 +52,13 @@ const WORDS: [(Flags, &str); 9] = [
          nomecompleto achternaam voornaam imie nazwisko jmeno prijmeni fornavn etternavn efternavn \
          fornamn efternamn etunimi sukunimi soyad soyadi adsoyad isim vezeteknev keresztnev \
          prenume cardholder cardholdername accountholder kontoinhaber titulaire titular \
-         intestatario",
+         intestatario zuname rufname geburtsname familiennamen vornamen voornamen roepnaam \
+         geboortenaam eftirnafn nombres nombrecompleto apellidopaterno apellidomaterno appaterno \
+         apmaterno nomdefamille nomusage patronyme namalengkap hoten hovaten vardas pavarde vards \
+         uzvards eesnimi perekonnanimi prezime priezvisko imya familiya otchestvo fio surn givn \
+         firstnm lastnm custname custnm paxname paxnm guestname realname legalname \
+         фио имя фамилия отчество піб прізвище презиме ονοματεπώνυμο επώνυμο επίθετο \
+         姓名 氏名 이름 성명",
     ),
     (
         PERSON,
@@ -67,7 +73,17 @@ const WORDS: [(Flags, &str); 9] = [
          cliente paciente paziente patiente kunde kundin mieter inhaber empfaenger absender \
          ansprechpartner mitarbeiter klant huurder client klient odbiorca nadawca locataire \
          destinataire beneficiaire assure empleado destinatario remetente conducente dipendente \
-         hasta musteri alici gonderen kund kunden kontaktperson kontakt editor translator",
+         hasta musteri alici gonderen kund kunden kontaktperson kontakt editor translator \
+         first last fn ln sn cn prescriber practitioner referrer renter lodger rider donor voter bride \
+         groom coach instructor carer caregiver husband wife landlady proprietor debtor creditor pax \
+         occupant occupier signatory signer antragsteller eigentuemer eigentumer kaeufer kaufer \
+         verkaufer sachbearbeiter bearbeiter fahrer mieterin kundin patientin acheteur vendeur \
+         proprietaire salarie employe demandeur gerant comprador vendedor inquilino propietario \
+         solicitante asegurado acquirente venditore proprietario pacjent najemca wlasciciel \
+         pracownik pacient zamestnanec najemce majitel beteg ugyfel ugyintezo berlo kiraci satici \
+         asiakas potilas potilas vuokralainen клиент пациент получатель отправитель покупатель \
+         водитель сотрудник заявитель получател подател пациентка пациент отримувач відправник \
+         клієнт пацієнт заявник πελάτης ασθενής παραλήπτης αποστολέας όνομα име",
     ),
     (
         PARTY,
@@ -80,7 +96,9 @@ const WORDS: [(Flags, &str); 9] = [
          streetaddress streetname strtnm line1 line2 residence shipping billing shipto billto \
          adresse direccion domicilio indirizzo adres adresa endereco morada anschrift wohnort \
          domicile rue calle via rua ulica home delivery location lives mailingaddress cim lakcim \
-         osoite osoitetiedot adressen zamieszkania",
+         osoite osoitetiedot adressen zamieszkania strasse stras adres1 adresa1 bytem bydliste \
+         trvale lakohely adresi yazismaadresi alamat diachi katuosoite gateadresse postadresse \
+         streetname custadr custadr1 адрес адреса διεύθυνση οδός",
     ),
     (
         PLACE,
@@ -184,47 +202,98 @@ fn kind_of(word: Flags) -> Key {
     }
 }
 
-/// What the key in front of the value at `at` says, where there is one on the same line: `"key": "`,
-/// `key=`, `<key>`, `key: `.
+/// What the key in front of the value at `at` says, where there is one: `"key": "`, `key=`, `<key>`,
+/// `key: `, also through what wraps the value: `"key":{"S":"`, `name="key" value="`, `\\key{`.
 pub(super) fn before(text: &str, at: usize) -> Key {
-    const MARKS: usize = 6;
-    const LONGEST: usize = 32;
+    const WRAPPERS: usize = 2;
     let bytes = text.as_bytes();
+    let mut value = unsized_string(bytes, at);
+    for _ in 0..=WRAPPERS {
+        let Some((start, end)) = key_before(bytes, value) else { break };
+        let Some(key) = text.get(start..end).filter(|key| !key.is_empty()) else { break };
+        match key {
+            "value" | "content" => {
+                if let Some((start, end)) = attribute(bytes, start) {
+                    return text.get(start..end).map_or(Key::None, classify);
+                }
+            }
+            "S" | "string" | "text" | "stringValue" | "valueString" | "example" => {}
+            _ => return classify(key),
+        }
+        value = start;
+    }
+    Key::None
+}
+
+/// The key in front of the value at `at`.
+pub(super) fn name_before(text: &str, at: usize) -> Option<&str> {
+    let (start, end) = key_before(text.as_bytes(), at)?;
+    text.get(start..end).filter(|key| !key.is_empty())
+}
+
+/// Where the key stands in front of the value at `at`.
+fn key_before(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+    const MARKS: usize = 8;
+    const LONGEST: usize = 32;
     let mut end = at;
-    let mut separates = false;
+    let (mut separates, mut opens) = (false, false);
     while end > 0 && at - end < MARKS {
         match bytes[end - 1] {
             b':' | b'=' => separates = true,
             b'>' => separates = separates || end == at || bytes[end] == b' ',
-            b' ' | b'"' | b'\'' | b'\\' | b'[' | b'{' | b'(' | b'\t' => {}
+            b'{' => opens = true,
+            b'\n' if !separates => break,
+            b' ' | b'"' | b'\'' | b'\\' | b'[' | b']' | b'(' | b'\t' | b'\n' => {}
             _ => break,
         }
         end -= 1;
     }
-    if !separates {
-        return Key::None;
-    }
-    let is_key = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let is_key =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-') || *byte >= 0x80;
     let letters = bytes[end.saturating_sub(LONGEST)..end].iter().rev().take_while(|b| is_key(b));
     let start = end - letters.count();
-    match text.get(start..end) {
-        Some(key) if !key.is_empty() => classify(key),
-        _ => Key::None,
-    }
+    // `\name{Anna}` and `first_name { "Anna" }`
+    let is_command = opens && start > 0 && bytes[start - 1] == b'\\';
+    let is_block = opens && bytes[at - 1] == b'"' && bytes[end] == b' ';
+    (separates || is_command || is_block).then_some((start, end))
+}
+
+/// The place in front of `string(9) "` where a dump tells a value's length, else `at`.
+fn unsized_string(bytes: &[u8], at: usize) -> usize {
+    let before = &bytes[at.saturating_sub(16)..at];
+    let Some(call) = before.strip_suffix(b") \"") else { return at };
+    let digits = call.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let head = call[..call.len() - digits].strip_suffix(b"string(");
+    head.map_or(at, |head| at - before.len() + head.trim_ascii_end().len())
+}
+
+/// Where the name stands in the tag whose attribute at `at` is its value.
+fn attribute(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+    const LONGEST: usize = 120;
+    let tag = &bytes[at.saturating_sub(LONGEST)..at];
+    let tag = &tag[memchr::memrchr(b'<', tag)?..];
+    let from = at - tag.len();
+    let names: [&[u8]; 4] = [b" name=\"", b" itemprop=\"", b" property=\"", b" id=\""];
+    let head = names.iter().find_map(|name| {
+        let place = tag.windows(name.len()).position(|here| here == *name)?;
+        Some(place + name.len())
+    })?;
+    Some((from + head, from + head + memchr::memchr(b'"', &tag[head..])?))
 }
 
 /// A short word in lower case.
 #[derive(Clone, Copy)]
 struct Word {
-    bytes: [u8; 16],
+    bytes: [u8; 32],
     len: usize,
 }
 
 impl Word {
     fn of(word: &str) -> Self {
-        let mut bytes = [0; 16];
+        let mut bytes = [0; 32];
         let mut len = 0;
-        for byte in word.bytes().filter(u8::is_ascii_alphanumeric).take(16) {
+        let of_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte >= 0x80;
+        for byte in word.bytes().filter(of_word).take(32) {
             bytes[len] = byte.to_ascii_lowercase();
             len += 1;
         }
@@ -318,6 +387,14 @@ mod tests {
             ("'nom' => \"", Key::Name),
             ("Patient: ", Key::Person),
             ("\"given\":[\"", Key::PersonName),
+            ("\"surname\":{\"S\":\"", Key::PersonName),
+            ("<input name=\"family-name\" type=\"text\" value=\"", Key::PersonName),
+            ("[\"prenom\"]=>\n  string(7) \"", Key::PersonName),
+            ("last_name  { \"", Key::PersonName),
+            ("\\address{", Key::Address),
+            ("фамилия: ", Key::PersonName),
+            ("Prénom : ", Key::PersonName),
+            ("fn main() {\n    ", Key::None),
             ("say ", Key::None),
             ("std::", Key::Other),
             ("(", Key::None),

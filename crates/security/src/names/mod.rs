@@ -18,14 +18,21 @@ mod accept;
 mod address;
 mod beside;
 mod blocks;
+mod columns;
 mod features;
 mod field;
 mod gate;
 mod gazetteer;
+mod introduces;
 mod key;
+mod mail;
 mod model;
 mod native;
+mod native_places;
+mod native_words;
+mod record;
 mod tagger;
+mod things;
 mod token;
 mod told;
 pub mod training;
@@ -34,7 +41,7 @@ mod word;
 use std::sync::LazyLock;
 
 use crate::detectors::Budget;
-use crate::finding::Finding;
+use crate::finding::{Finding, settle};
 use crate::kind::{Kind, Kinds};
 use model::Model;
 pub(crate) use told::{Column, introduced, mentioned, owner};
@@ -60,6 +67,7 @@ pub const KINDS: Kinds =
 /// Adds the names of `kinds` in `text` to `out`.
 pub fn find(text: &str, kinds: Kinds, out: &mut Vec<Finding>) {
     find_within(text, kinds, &Budget::new(kinds, 0), out);
+    settle(out);
 }
 
 /// The same, as far as `budget` reaches.
@@ -89,6 +97,7 @@ fn find_with(model: &Model, text: &str, kinds: Kinds, budget: &Budget, out: &mut
         budget.spend(least.max(COST_OF_A_WORD * in_vain));
     });
     out.append(&mut natives);
+    record::find(text, kinds, budget, out);
 }
 
 #[cfg(test)]

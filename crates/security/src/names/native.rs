@@ -1,7 +1,10 @@
 //! Names in the scripts of China, Japan and Korea, which have no capitals: behind a label (`姓名：`) or
-//! a phrase (`我叫`), where they begin with a family name.
+//! a phrase (`我叫`), where they begin with a family name. Names in those of Arabia and India stand in
+//! [`words`](super::native_words), addresses in [`places`](super::native_places).
 
 use super::blocks::BLOCK;
+use super::{native_places, native_words};
+use crate::detectors::personal::labelled;
 use crate::finding::Finding;
 use crate::kind::Kind;
 
@@ -48,6 +51,8 @@ const LABELS: [&str; 40] = [
     "안녕하세요",
     "저는",
 ];
+/// What stands before a date of birth.
+const BIRTHS: [&str; 6] = ["生年月日", "出生日期", "出生年月", "생년월일", "생일", "生日"];
 /// What may stand between.
 const BETWEEN: [&str; 16] =
     [" ", ":", "：", "=", "\"", "'", "是", "为", "為", "은", "는", ",", "、", "は", "，", ">"];
@@ -71,17 +76,37 @@ pub(super) fn find(text: &str, block: usize, out: &mut Vec<Finding>) -> usize {
     let bytes = text.as_bytes();
     let mut looks = 0;
     for at in block..bytes.len().min(block + BLOCK) {
-        if !matches!(bytes[at], 0xE3..=0xED) {
-            continue;
+        match bytes[at] {
+            0xE3..=0xED => {}
+            0xD8..=0xDB | 0xE0 => {
+                if native_words::begins(bytes, at) {
+                    looks += 1;
+                    native_words::find(text, at, out);
+                }
+                continue;
+            }
+            _ => continue,
         }
         let rest = &text[at..];
         looks += 1;
-        let Some(label) = LABELS.iter().find(|label| rest.starts_with(**label)) else { continue };
-        let mut name = &rest[label.len()..];
-        for _ in 0..STEPS {
-            let between = BETWEEN.iter().find_map(|between| name.strip_prefix(between));
-            name = between.unwrap_or(name);
+        native_places::find(text, at, out);
+        if let Some(label) = BIRTHS.iter().find(|label| rest.starts_with(**label)) {
+            let start = text.len() - without_marks(&rest[label.len()..]).len();
+            let date = labelled::date_at(text, start);
+            out.extend(date.map(|(start, end)| Finding {
+                start,
+                end,
+                kind: Kind::BirthDate,
+                rule: "birth_date",
+            }));
+            continue;
         }
+        if let Some(length) = addressed(text, at) {
+            let end = at + length;
+            out.push(Finding { start: at, end, kind: Kind::Person, rule: "native_name" });
+        }
+        let Some(label) = LABELS.iter().find(|label| rest.starts_with(**label)) else { continue };
+        let name = without_marks(&rest[label.len()..]);
         let start = text.len() - name.len();
         // A run goes on as long as it likes; no name does.
         let near = &name[..name.floor_char_boundary(LONGEST)];
@@ -92,6 +117,32 @@ pub(super) fn find(text: &str, block: usize, out: &mut Vec<Finding>) -> usize {
         }
     }
     COST * looks
+}
+
+/// What follows behind what may stand between a label and its value.
+fn without_marks(mut rest: &str) -> &str {
+    for _ in 0..STEPS {
+        let between = BETWEEN.iter().find_map(|between| rest.strip_prefix(between));
+        rest = between.unwrap_or(rest);
+    }
+    rest
+}
+
+/// How many bytes the Korean name has that begins at `at` with its title behind it: `김민수 귀하`.
+fn addressed(text: &str, at: usize) -> Option<usize> {
+    const SYLLABLE: usize = 3;
+    const NAME: usize = 3 * SYLLABLE;
+    let name = text.get(at..at + NAME)?;
+    let behind = &text[at + NAME..];
+    let is_addressed =
+        [" 귀하", " 씨", " 님", "님,", "님 "].iter().any(|title| behind.starts_with(title));
+    let first = name.chars().next()?;
+    let is_korean = |c: char| matches!(c, '가'..='힣');
+    let starts = !text[..at].chars().next_back().is_some_and(is_korean);
+    // `구매자님` is any buyer.
+    let is_role = name.ends_with(['자', '원', '객', '사', '장', '생']);
+    let fits = is_addressed && starts && !is_role && KOREAN.contains(first);
+    (fits && name.chars().all(is_korean)).then_some(NAME)
 }
 
 /// How many bytes the name has that `rest` begins with.
@@ -145,6 +196,17 @@ mod tests {
             ("您好，我叫欧阳娜娜。", "欧阳娜娜"),
             ("氏名: 山田 花子\n住所", "山田 花子"),
             ("이름: 박서준 / 나이", "박서준"),
+            ("최민수 귀하, 입사를 축하드립니다", "최민수"),
+            ("생년월일 1955년 1월 6일 및", "1955년 1월 6일"),
+            ("收货地址“杭州市人民路30号”超出配送范围", "杭州市人民路30号"),
+            ("我家住成都市中山北路13号,孩子", "成都市中山北路13号"),
+            ("810-0011,中央区大通西5丁目131番地\n", "中央区大通西5丁目131番地"),
+            ("주소(부산광역시 테헤란로 19)를", "부산광역시 테헤란로 19"),
+            ("मेरा नाम अर्जुन शर्मा है, पता", "अर्जुन शर्मा"),
+            ("कि मैं सुरेश यादव, निवासी", "सुरेश यादव"),
+            ("김민수 씨 안녕하세요", "김민수"),
+            ("التقى المهندس محمود منصور في الإسكندرية", "محمود منصور"),
+            ("{\"الاسم\": \"خالد الحربي\"}", "خالد الحربي"),
             ("안녕하세요 이영희입니다.", "이영희"),
             ("{\"姓名\":\"李伟\"}", "李伟"),
         ] {
@@ -156,6 +218,15 @@ mod tests {
             "이름: 필수",
             "患者需要住院",
             "姓名: required",
+            "이용자님, 안녕하세요",
+            "订单30号",
+            "मेरा नाम क्या है",
+            "오늘날씨 좋네요",
+            "मैं घर जा रहा हूँ।",
+            "और मैं बहुत खुश",
+            "السيد الذي حضر أمس",
+            "الاسم: مطلوب",
+            "नाम: आवश्यक",
         ] {
             assert_eq!(found(text), [""; 0], "{text}");
         }

@@ -67,6 +67,19 @@ fn names_in_code_data_and_logs() {
 }
 
 #[test]
+fn records_and_addresses_at_the_edges() {
+    for text in [
+        "May 5, 1978: met Anna Meier in the office",
+        "встановіть клапан Хромований на трубу",
+        "{\"full_name\": \"Anna Meier\", \"driver\": \"Zorplex\", \"subject\": \"Fwibble\"}",
+    ] {
+        let all = found(text, Kinds::of(&Kind::ALL));
+        let has = |name: &str| all.iter().any(|(_, value)| *value == name);
+        assert!(!has("Хромований") && !has("Fwibble") && !has("Zorplex"), "{all:?}");
+    }
+}
+
+#[test]
 fn a_field_says_what_its_value_is() {
     for (text, name) in [
         ("{\"last_name\":\"Quarkhamer\",\"n\":1}", "Quarkhamer"),

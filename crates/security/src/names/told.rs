@@ -54,7 +54,7 @@ fn is_about_people(header: &str) -> bool {
     WORDS.iter().any(|word| header.contains(word))
 }
 
-fn flags_of(word: &str) -> Flags {
+pub(super) fn flags_of(word: &str) -> Flags {
     let flags = MODEL.gazetteer.look_up(word::hash(word));
     let parts =
         word.split(['-', '\'', '’']).filter(|part| part.len() > 2 && part.len() < word.len());
@@ -70,16 +70,21 @@ fn flags_of(word: &str) -> Flags {
 
 /// Whether `cell` is written like a person's name; `known` asks for a known name among its words, or
 /// for words that are nothing else.
-fn is_name(cell: &str, known: bool) -> bool {
+pub(super) fn is_name(cell: &str, known: bool) -> bool {
     let fits = |c: char| {
-        c.is_alphabetic() || matches!(c, ' ' | '.' | '\'' | '’' | '-' | ',' | '\u{300}'..='\u{36f}')
+        c.is_alphabetic()
+            || matches!(c, ' ' | '.' | '\'' | '’' | '-' | ',' | '/' | '\u{300}'..='\u{36f}')
     };
     let letters = cell.chars().filter(|c| c.is_alphabetic()).count();
     if cell.len() > LONGEST_NAME || letters < 2 || !cell.chars().all(fits) {
         return false;
     }
     let (mut words, mut names, mut plain) = (0, 0, 0);
-    for word in cell.split([' ', ',']).filter(|word| !word.is_empty()) {
+    // `OKAFOR/AMARA`, but not `n/a`.
+    if cell.contains('/') && (letters < 6 || cell.contains(' ')) {
+        return false;
+    }
+    for word in cell.split([' ', ',', '/']).filter(|word| !word.is_empty()) {
         words += 1;
         let flags = flags_of(word.trim_end_matches('.'));
         let begins = word.chars().next().is_some_and(|c| c.is_uppercase() || !c.is_lowercase());
@@ -92,12 +97,14 @@ fn is_name(cell: &str, known: bool) -> bool {
                 || flags.any(Flags::ORGANIZATION),
         );
     }
+    let is_thing = || cell.split(' ').any(super::things::is_thing);
     (1..=PERSON_WORDS).contains(&words)
+        && !(known && is_thing())
         && if known { words > 1 && names > 0 && plain == 0 } else { plain < words }
 }
 
 /// Whether `cell` is written like an address: a number and a name.
-fn is_address(cell: &str) -> bool {
+pub(super) fn is_address(cell: &str) -> bool {
     let odd = |c: char| matches!(c, '@' | '_' | '=' | '{' | '<' | '(' | '\\');
     if !(6..=LONGEST_ADDRESS).contains(&cell.len()) || cell.contains(odd) || cell.contains("0x") {
         return false;

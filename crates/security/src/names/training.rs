@@ -4,7 +4,7 @@
 use super::tagger::Weights;
 use super::{features, gate};
 use crate::detectors::Budget;
-use crate::finding::Finding;
+use crate::finding::{Finding, settle};
 use crate::kind::Kinds;
 
 pub use super::features::{FEATURES, Row};
@@ -70,5 +70,6 @@ pub fn tagger(rows: Vec<[i8; LABELS]>, transitions: Transitions) -> Tagger {
 pub fn find(model: &Model, text: &str, kinds: Kinds) -> Vec<Finding> {
     let mut findings = Vec::new();
     super::find_with(model, text, kinds, &Budget::new(kinds, 0), &mut findings);
+    settle(&mut findings);
     findings
 }

@@ -3,6 +3,22 @@
 /// Words are compared by their first bytes only, beyond which nothing tells names apart.
 const LONGEST: usize = 32;
 
+/// Where the first whole word begins from `from` on, which may lie anywhere in a word; at most `to`.
+pub(super) fn behind_cut(text: &str, from: usize, to: usize) -> usize {
+    let from = text.ceil_char_boundary(from);
+    let is_cut = text[..from].chars().next_back().is_some_and(char::is_alphanumeric);
+    let length = if is_cut { text[from..to].find(|c: char| !c.is_alphanumeric()) } else { Some(0) };
+    length.map_or(to, |length| from + length)
+}
+
+/// Where the last whole word ends before `to`, which may lie anywhere in a word; at least `from`.
+pub(super) fn before_cut(text: &str, from: usize, to: usize) -> usize {
+    let to = text.floor_char_boundary(to);
+    let is_cut = text[to..].chars().next().is_some_and(char::is_alphanumeric);
+    let rest = text[from..to].trim_end_matches(char::is_alphanumeric);
+    if is_cut { from + rest.len() } else { to }
+}
+
 /// The hash of `word`, in whatever case, without accents.
 pub(super) fn hash(word: &str) -> u32 {
     hash_in(word, 0, word.len())
@@ -58,6 +74,13 @@ fn hash_folded(word: &str) -> u32 {
         hash = mixed(hash, u64::from_le_bytes(bytes));
     }
     hash as u32
+}
+
+/// `word` in lower case and without accents.
+pub(super) fn folded(word: &str) -> String {
+    let bytes: Vec<u8> =
+        word.chars().flat_map(|c| fold(c).into_iter().take_while(|byte| *byte != 0)).collect();
+    String::from_utf8(bytes).unwrap_or_default()
 }
 
 const SEED: u64 = 0x9E37_79B9_7F4A_7C15;

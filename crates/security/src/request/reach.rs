@@ -60,7 +60,7 @@ const CLASSES: [u8; 256] = {
             b'A'..=b'Z' => UPPER,
             b'-' | b'.' | b'_' | b'~' => 0,
             b'&' | b'<' | b'>' | b'"' | b'\'' => MARKUP | URL,
-            b'/' | b'\\' | 0..0x20 => LITERAL | URL,
+            b'/' | b'\\' | b'=' | b'+' | b'`' | 0..0x20 => LITERAL | URL,
             0x80.. => NOT_ASCII | URL,
             _ => URL,
         };

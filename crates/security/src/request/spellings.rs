@@ -109,8 +109,8 @@ pub(super) fn each<E>(
         }
     }
     if characters.differs_in_literal() {
-        for literal in [JSON, ASCII, ESCAPED_SLASH, WITHOUT_MARKUP, SINGLE_QUOTED] {
-            next(&mut |out| write_literal(value, &literal, out))?;
+        for literal in &LITERALS {
+            next(&mut |out| write_literal(value, literal, out))?;
         }
     }
     Ok(())
@@ -164,41 +164,53 @@ struct Literal {
     is_ascii: bool,
     /// Whether `/` has a backslash.
     has_slash: bool,
-    /// Whether `<`, `>` and `&` are written by their numbers.
-    without_markup: bool,
+    /// What else is written by its number, so that a page may have it in a script.
+    numbered: &'static str,
+    /// Whether numbers have capital letters.
+    is_capital: bool,
 }
 
-/// RFC 8259, 7, as few escapes as there need be.
+const LITERALS: [Literal; 8] = [
+    JSON,
+    // Python's `json.dumps`.
+    Literal { is_ascii: true, ..JSON },
+    // PHP's `json_encode`, and the same with `JSON_UNESCAPED_UNICODE`.
+    Literal { is_ascii: true, has_slash: true, ..JSON },
+    Literal { has_slash: true, ..JSON },
+    // Go's `encoding/json`.
+    Literal { numbered: "<>&", ..JSON },
+    // Java's Gson.
+    Literal { numbered: "<>&='", ..JSON },
+    // .NET's `System.Text.Json`.
+    Literal { numbered: "<>&'\"+`", is_ascii: true, is_capital: true, ..JSON },
+    // Strings of JavaScript, Python, PHP and shells' `$'…'`.
+    Literal { quote: '\'', ..JSON },
+];
+
+/// RFC 8259, 7, with as few escapes as there need be.
 const JSON: Literal =
-    Literal { quote: '"', is_ascii: false, has_slash: false, without_markup: false };
-/// Python's `json.dumps`.
-const ASCII: Literal = Literal { is_ascii: true, ..JSON };
-/// PHP's `json_encode`.
-const ESCAPED_SLASH: Literal = Literal { has_slash: true, ..ASCII };
-/// Go's `encoding/json`, and those for pages' scripts.
-const WITHOUT_MARKUP: Literal = Literal { without_markup: true, ..JSON };
-/// Strings of JavaScript, Python, PHP and shells' `$'…'`.
-const SINGLE_QUOTED: Literal = Literal { quote: '\'', ..JSON };
+    Literal { quote: '"', is_ascii: false, has_slash: false, numbered: "", is_capital: false };
 
 fn write_literal(value: &str, literal: &Literal, out: &mut String) {
     for c in value.chars() {
-        let by_number = match c {
-            '<' | '>' | '&' => literal.without_markup,
-            _ => c < ' ' || literal.is_ascii && !c.is_ascii(),
-        };
+        let by_number =
+            c < ' ' || literal.is_ascii && !c.is_ascii() || literal.numbered.contains(c);
         match c {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             '\\' => out.push_str("\\\\"),
             '/' if literal.has_slash => out.push_str("\\/"),
-            _ if c == literal.quote => out.extend(['\\', c]),
             _ if by_number => {
                 for unit in c.encode_utf16(&mut [0; 2]) {
                     // Writing to a string cannot fail.
-                    _ = write!(out, "\\u{unit:04x}");
+                    _ = match literal.is_capital {
+                        true => write!(out, "\\u{unit:04X}"),
+                        false => write!(out, "\\u{unit:04x}"),
+                    };
                 }
             }
+            _ if c == literal.quote => out.extend(['\\', c]),
             _ => out.push(c),
         }
     }
@@ -242,6 +254,9 @@ mod tests {
             ("p\u{1F511}ss", "json.dumps", "p\\ud83d\\udd11ss"),
             ("pä/sswort", "json_encode", "p\\u00e4\\/sswort"),
             ("a<b&c", "encoding/json", "a\\u003cb\\u0026c"),
+            ("pä/sswort", "json_encode with JSON_UNESCAPED_UNICODE", "pä\\/sswort"),
+            ("a'b<c==", "Gson", "a\\u0027b\\u003cc\\u003d\\u003d"),
+            ("a+b\"ä", "System.Text.Json", "a\\u002Bb\\u0022\\u00E4"),
             ("it's\\so", "a string of JavaScript", "it\\'s\\\\so"),
             ("one\ntwo\u{1}", "JSON.stringify", "one\\ntwo\\u0001"),
         ] {

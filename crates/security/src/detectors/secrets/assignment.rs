@@ -4,10 +4,13 @@
 //! where it stands ([`grammar`]), and the value itself decides whether it is one ([`judge`]).
 
 use super::grammar::{self, Bare, Join, Value};
+use super::joins;
 use super::judge::{self, Place, Verdict};
 use super::keys;
 use super::lists;
 use super::names::{self, Promise, Words};
+use super::owners;
+use super::pairs;
 use super::vendors;
 use crate::finding::Finding;
 use crate::kind::Kind;
@@ -50,10 +53,17 @@ pub(super) fn may_have_value(bytes: &[u8], end: usize) -> bool {
     let byte = |i: usize| bytes.get(end + i).copied().unwrap_or(0);
     match byte(0) {
         b'=' | b'"' | b'\'' | b'`' | b'\\' | b'?' | b'[' => true,
+        b'!' => byte(1) == b':',
+        b'.' => may_be_method(&bytes[end + 1..]),
+        b'{' => matches!(byte(1), b'"' | b'\''),
+        b'}' => matches!((byte(1), byte(2)), (b' ', b' ' | b'=')),
         b':' => byte(1) != b':',
-        b'(' => matches!(byte(1), b'"' | b'\'' | b'`' | b'\\' | b'\n' | b' ') || byte(1) == b'(',
-        b',' => byte(1) == b' ' && matches!(byte(2), b'"' | b'\'' | b'\\'),
-        b'*' => byte(1) == b'*' && byte(2) == b':',
+        b'(' => {
+            matches!(byte(1), b'"' | b'\'' | b'`' | b'\\' | b'\n' | b' ' | b'(')
+                || byte(1).is_ascii_lowercase() && joins::user_of_fact(&bytes[end + 1..]) > 0
+        }
+        b',' => byte(1) == b' ' && matches!(byte(2), b'"' | b'\'' | b'\\' | b'<' | b'1'..=b'9'),
+        b'*' => byte(1) == b'*' && byte(2) == b':' || byte(1) == b' ' && byte(2) == b'\'',
         b'<' => matches!(byte(1), b'/' | b'-'),
         b')' => byte(1) == b' ' && matches!(byte(2), b'!' | b'=' | b'|' | b'?' | b'o'),
         b'>' if matches!(byte(1), b'\n' | b'<') => bytes[end + 1..bytes.len().min(end + 64)]
@@ -62,6 +72,11 @@ pub(super) fn may_have_value(bytes: &[u8], end: usize) -> bool {
             .is_some_and(|b| matches!(b, b"<v" | b"<V" | b"<s" | b"<!")),
         b'>' => !matches!(byte(1), b' ' | b'(' | b')' | b',' | b'{' | b';'),
         b']' => byte(1) == b' ' || byte(1) == b'=',
+        // `@partner_auth {"user", "…"}`, `tokens {`
+        b' ' if byte(1) == b'{' => {
+            byte(2) == b'\n' && bytes[end - 1] == b's'
+                || bytes[end..bytes.len().min(end + 20)].contains(&b'"')
+        }
         b' ' | b'\t' => {
             !matches!(byte(1), b'{' | b'}' | b'/' | b')' | b'&' | b'+' | b'*' | b',' | b';' | 0)
         }
@@ -70,6 +85,12 @@ pub(super) fn may_have_value(bytes: &[u8], end: usize) -> bool {
         b'\n' => bytes[end..bytes.len().min(end + 64)].trim_ascii_start().starts_with(b"value"),
         _ => false,
     }
+}
+
+/// `.equals("`, `.sendKeys('`: what most methods of names in code have not.
+fn may_be_method(rest: &[u8]) -> bool {
+    let name = rest.iter().take(14).take_while(|b| b.is_ascii_alphabetic() || **b == b'_').count();
+    rest.get(name) == Some(&b'(') && matches!(rest.get(name + 1), Some(b'"' | b'\''))
 }
 
 /// Looks at the name `start..end` and pushes its value to `out`, if that is a secret. Returns how
@@ -85,12 +106,30 @@ pub(super) fn confirm(
     let (start, end) = inside_boundaries(text, start, end);
     let name = &text[start..end];
     let cost = 40 + (end - start);
-    if let Some((start, end)) = second_argument(bytes, name, end) {
+    let is_pair = pairs::is_of_pair(name);
+    let cost = cost + if is_pair { 96 } else { 0 };
+    if is_pair || bytes[..start].ends_with(b", ") {
         let words = Words::of(name);
-        let place = Place { text, start, words: &words, name };
-        let value = Value { start, end, join: Join::Call, quote: Some(b'"'), quoted_name: false };
-        push_if(&place, Promise::Password, value, out);
-        return cost + 160;
+        let mut push = |start: usize, end: usize, out: &mut Vec<Finding>| {
+            let place = Place { text, start, words: &words, name };
+            let quote = Some(b'"');
+            let value = Value { start, end, join: Join::Call, quote, quoted_name: false };
+            push_if(&place, Promise::Password, value, out);
+        };
+        if is_pair && pairs::each(text, end, out, &mut push) {
+            return cost + 320;
+        }
+        if names::promise(&words, None).is_some()
+            && let Some((start, end)) = pairs::unpacked(text, start, end)
+        {
+            push(start, end, out);
+            return cost + 160;
+        }
+    }
+    let (has_map, looked) = map(text, start, end, out);
+    let cost = cost + looked;
+    if has_map {
+        return cost;
     }
     let Some(value) = grammar::value_of_name(bytes, end, bare) else {
         if !bytes[end..].starts_with(b":\n") {
@@ -110,7 +149,22 @@ pub(super) fn confirm(
     // `user=sync password=…`: what stands before an assignment without blanks says nothing of it.
     let is_apart = value.join == Join::Tight && words.has_password();
     let outer = if is_apart { None } else { word_before(text, start) };
-    let Some(mut promise) = names::promise(&words, outer) else {
+    if is_pair && let Some(value) = pairs::within(text, value) {
+        let place = Place { text, start, words: &words, name };
+        let is_flag = bytes[..start].ends_with(b"-") || name.starts_with('-');
+        let join = match value.join {
+            Join::Space if is_flag => Join::Tight,
+            Join::Space => Join::Directive,
+            Join::Argument => Join::Call,
+            join => join,
+        };
+        push_if(&place, Promise::Password, Value { join, ..value }, out);
+        return cost + 64;
+    }
+    let promised = names::promise(&words, outer).or_else(|| {
+        owners::promise_of_constant(name, &words).filter(|_| value.join == Join::Tight)
+    });
+    let Some(mut promise) = promised else {
         return cost + 32;
     };
     if promise == Promise::Key
@@ -119,8 +173,20 @@ pub(super) fn confirm(
     {
         promise = Promise::Secret;
     }
+    if promise == Promise::Key && keys::is_in_section(text, start, &words, &value) {
+        promise = Promise::Secret;
+    }
     let place = Place { text, start, words: &words, name };
     let known = out.len();
+    if let Some(pieces) = lists::pieces(text, value)
+        && judge::judge(&place, promise, &value, &pieces.joined) == Verdict::Secret
+    {
+        let kind = if promise == Promise::Password { Kind::Password } else { Kind::Secret };
+        let found = |(start, end)| Finding { start, end, kind, rule: "assignment" };
+        let whole = pieces.ranges.into_iter().filter(|(start, end)| end - start > 2);
+        out.extend(whole.map(found));
+        return cost + 320;
+    }
     let verdict = push_if(&place, promise, value, out);
     let mut cost = cost;
     // A list whose first value is none is one of rules or words.
@@ -133,6 +199,24 @@ pub(super) fn confirm(
         Verdict::Secret | Verdict::Shapeless => cost + 40,
         Verdict::Denied => cost + 2 * length + 400,
     }
+}
+
+/// The values of a map behind the name `start..end`, if it is one of many secrets: whether it has any,
+/// and how many bytes were looked at.
+fn map(text: &str, start: usize, end: usize, out: &mut Vec<Finding>) -> (bool, usize) {
+    let bytes = text.as_bytes();
+    let opens = |b: &u8| *b == b'{';
+    let head = &bytes[end..bytes.len().min(end + 8)];
+    if !matches!(bytes[end - 1] | 0x20, b's' | b'h') || !head.iter().any(opens) {
+        return (false, 0);
+    }
+    let name = &text[start..end];
+    let words = Words::of(name);
+    let Some(promise) = names::promise(&words, None) else { return (false, 64) };
+    let place = Place { text, start, words: &words, name };
+    let known = out.len();
+    let looked = lists::in_map(&place, promise, end, out);
+    (out.len() > known, 64 + looked)
 }
 
 pub(super) fn push_if(
@@ -170,41 +254,14 @@ fn inside_boundaries(text: &str, start: usize, end: usize) -> (usize, usize) {
 fn word_before(text: &str, start: usize) -> Option<&str> {
     let bytes = text.as_bytes();
     let end = start.checked_sub(1)?;
-    if !matches!(bytes[end], b' ' | b'.') {
+    // `checksum/secret` of what Helm writes.
+    let is_digest = bytes[..start].ends_with(b"checksum/");
+    if !matches!(bytes[end], b' ' | b'.') && !is_digest {
         return None;
     }
     let before = bytes[..end].iter().rev().take(16).take_while(|b| b.is_ascii_alphanumeric());
     let len = before.count();
     (len > 0).then(|| &text[end - len..end])
-}
-
-/// The password in `auth=("user", "password")`, `BasicAuth("user", "password")`.
-fn second_argument(bytes: &[u8], name: &str, end: usize) -> Option<(usize, usize)> {
-    let tail = &name.as_bytes()[name.len().saturating_sub(12)..];
-    let is_pair =
-        [&b"auth"[..], b"credential", b"credentials", b"creds", b"login", b"pw_set", b"ntication"]
-            .iter()
-            .any(|word| {
-                tail.len() >= word.len()
-                    && tail[tail.len() - word.len()..].eq_ignore_ascii_case(word)
-            });
-    if !is_pair {
-        return None;
-    }
-    let skip = |at: usize, skipped: &[u8]| {
-        let rest = bytes.get(at..).unwrap_or_default();
-        at + rest.iter().take(8).take_while(|b| skipped.contains(b)).count()
-    };
-    let at = skip(end, b" =(:[");
-    if !bytes[end..at].iter().any(|b| matches!(b, b'(' | b'[')) {
-        return None;
-    }
-    let (_, _, behind_user) = grammar::quoted(bytes, at)?;
-    let at = skip(behind_user, b", ");
-    if bytes.get(behind_user) != Some(&b',') {
-        return None;
-    }
-    grammar::quoted(bytes, at).map(|(start, end, _)| (start, end))
 }
 
 /// The value behind `Bearer `, `Basic ` and the like.
@@ -253,13 +310,19 @@ fn without_scheme(text: &str, mut value: Value) -> Option<Value> {
     (value.start < value.end).then_some(value)
 }
 
-/// The same for a word of a language that does not set its words apart.
+/// The same for a word of another language. Where words are set apart, a sign must join it to its
+/// value: sentences are read elsewhere.
 pub(super) fn confirm_foreign(
     text: &str,
     start: usize,
     end: usize,
     out: &mut Vec<Finding>,
 ) -> usize {
+    let is_set_apart = text[start..end].starts_with(|c: char| c < '\u{2000}');
+    let behind = text[end..].trim_start_matches([' ', '*']);
+    if is_set_apart && !behind.starts_with([':', '=', '"', '\'', '`']) {
+        return 16;
+    }
     let Some(value) = grammar::value_of_foreign_name(text.as_bytes(), end) else { return 32 };
     let words = Words::of("password");
     let place = Place { text, start, words: &words, name: "password" };

@@ -10,11 +10,10 @@ use super::judge::{Place, Verdict};
 use super::names::{Promise, Words};
 use super::value::Shape;
 use crate::finding::Finding;
+use crate::kind::Kind;
 
 /// How far behind its hint a position may be.
-const REACH: usize = 320;
-/// How many lines a list of accounts may have.
-const LINES: usize = 64;
+pub(super) const REACH: usize = 320;
 
 /// Pushes `start..end` if it can be what was promised.
 fn push(
@@ -227,7 +226,7 @@ pub(super) fn connect(text: &str, at: usize, out: &mut Vec<Finding>) -> usize {
     at
 }
 
-fn is_user(word: &str) -> bool {
+pub(super) fn is_user(word: &str) -> bool {
     (2..=64).contains(&word.len())
         && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.@\\=, ".contains(&b))
         && word.bytes().any(|b| b.is_ascii_alphabetic())
@@ -235,7 +234,7 @@ fn is_user(word: &str) -> bool {
 
 /// Whether it is as well the name of a host, a database, a topic: a password that nothing but its
 /// position tells has a digit and something else.
-fn is_plain(written: &str) -> bool {
+pub(super) fn is_plain(written: &str) -> bool {
     // `home/room12/Status`
     if written.contains('/') && !written.bytes().any(|b| b"!@#$%^&*?~+=".contains(&b)) {
         return true;
@@ -290,7 +289,14 @@ pub(super) fn directive(text: &str, at: usize, out: &mut Vec<Finding>) -> usize 
         .iter()
         .any(|word| memchr::memmem::find(line, word).is_some());
     let Some((from, to, quote)) = word(bytes, start).filter(|_| is_snmp) else { return at };
+    let known = out.len();
     push_word(text, (from, to), quote, out);
+    // A community needs no digit.
+    let shape = text.get(from..to).map(Shape::of).unwrap_or_default();
+    let is_drawn = shape.upper > 1 && shape.lower > 1 && shape.humps > 2 && shape.wordiness < 5.5;
+    if out.len() == known && is_drawn && shape.len >= 8 && shape.letters() == shape.len {
+        out.push(Finding { start: from, end: to, kind: Kind::Secret, rule: "assignment" });
+    }
     to
 }
 
@@ -398,43 +404,6 @@ pub(super) fn echo(text: &str, end: usize, out: &mut Vec<Finding>) -> usize {
     to
 }
 
-/// `user:password` in the lines behind `chpasswd`: a heredoc, a list of cloud-init.
-pub(super) fn accounts(text: &str, end: usize, out: &mut Vec<Finding>) -> usize {
-    let bytes = text.as_bytes();
-    let mut at = end;
-    for nth in 0..LINES {
-        let stretch = &bytes[at..bytes.len().min(at + REACH)];
-        let length = memchr::memchr(b'\n', stretch).unwrap_or(stretch.len());
-        let line = stretch[..length].trim_ascii();
-        let line = line.strip_prefix(b"- ").unwrap_or(line);
-        let start = at + (line.as_ptr() as usize - bytes[at..].as_ptr() as usize);
-        let colon = memchr::memchr(b':', line);
-        let user = colon.map_or(&line[..0], |i| &line[..i]);
-        let is_user = !user.is_empty()
-            && user.iter().all(|b| b.is_ascii_alphanumeric() || b"_-.$".contains(b));
-        match colon.filter(|_| is_user) {
-            Some(colon) if line.len() > colon + 1 && line[colon + 1] != b' ' => {
-                let range = (start + colon + 1, start + line.len());
-                let words = Words::of("password");
-                let place = Place { text, start: range.0, words: &words, name: "password" };
-                let (start, end) = range;
-                let value =
-                    Value { start, end, join: Join::Directive, quote: None, quoted_name: false };
-                push_if(&place, Promise::Password, value, out);
-            }
-            // `expire: false`, `list: |`
-            Some(_) => {}
-            None if nth > 0 => return at,
-            None => {}
-        }
-        at += length + 1;
-        if at >= bytes.len() {
-            return bytes.len();
-        }
-    }
-    at
-}
-
 /// `net use Z: \\host\share … /user:X`: the word among them that can be a password.
 pub(super) fn net_use(text: &str, end: usize, out: &mut Vec<Finding>) -> usize {
     let bytes = text.as_bytes();
@@ -495,4 +464,35 @@ pub(super) fn snmp_user(text: &str, end: usize, out: &mut Vec<Finding>) -> usize
         at = to + usize::from(quote.is_some());
     }
     until
+}
+
+/// `getKey("alias", "…".toCharArray())`: a string that Java's keys are opened with, among the arguments
+/// behind `open`.
+pub(super) fn characters(text: &str, open: usize, out: &mut Vec<Finding>) {
+    let bytes = text.as_bytes();
+    let stretch = &bytes[open..bytes.len().min(open + 96)];
+    let line = &stretch[..memchr::memchr(b'\n', stretch).unwrap_or(stretch.len())];
+    let Some(close) = memchr::memmem::find(line, b"\".toCharArray()") else { return };
+    if let Some(quote) = memchr::memrchr(b'"', &line[..close]) {
+        push_word(text, (open + quote + 1, open + close), Some(b'"'), out);
+    }
+}
+
+/// `("admin", "…")`: what stands behind the name of an account in a list of strings.
+pub(super) fn account(text: &str, start: usize, out: &mut Vec<Finding>) -> usize {
+    let quote = start.checked_sub(1).filter(|i| matches!(text.as_bytes()[*i], b'"' | b'\''));
+    quote.map_or(start, |quote| connect(text, quote, out))
+}
+
+/// `/msg NickServ IDENTIFY …`
+pub(super) fn identify(text: &str, at: usize, out: &mut Vec<Finding>) -> usize {
+    let bytes = text.as_bytes();
+    let before = &bytes[at.saturating_sub(48)..at];
+    let is_service = memchr::memmem::find(before, b"Serv").is_some()
+        || memchr::memmem::find(before, b"serv").is_some();
+    let Some((from, to, quote)) = word(bytes, at).filter(|_| is_service) else { return at };
+    // The name of the account may stand before it.
+    let (from, to, quote) = word(bytes, to).unwrap_or((from, to, quote));
+    push_word(text, (from, to), quote, out);
+    to
 }

@@ -133,7 +133,7 @@ fn line_behind(behind: &[u8]) -> &[u8] {
 }
 
 /// How many words `stretch` has, if they are words of configuration.
-fn words(stretch: &[u8]) -> Option<usize> {
+pub(super) fn words(stretch: &[u8]) -> Option<usize> {
     let mut count = 0;
     for word in stretch.split(|b| b.is_ascii_whitespace()).filter(|word| !word.is_empty()) {
         let is_allowed = |b: &u8| b.is_ascii_alphanumeric() || b"_-./:@*%=\"'\\;,#".contains(b);

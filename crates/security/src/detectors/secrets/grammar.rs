@@ -3,12 +3,16 @@
 //!
 //! Text is often itself inside a string, so `\"` is a quote and `\n` the end of a line.
 
-use super::{directives, joins, judge};
+use super::strings::{end_of_quoted, skip_wrapping};
+use super::{directives, joins, judge, strings};
+
+pub(in crate::detectors) use super::strings::quoted;
+pub(super) use super::strings::wrapped;
 
 /// How far behind a name its value may begin.
-const GAP: usize = 128;
+pub(super) const GAP: usize = 128;
 /// The longest value that is read. Longer ones than [`judge`](super::judge) takes are all the same.
-const LONGEST: usize = judge::LONGEST + 32;
+pub(super) const LONGEST: usize = judge::LONGEST + 32;
 /// How many bytes tell whether a value without quotes ends here.
 const SEEN_AT_AN_END: usize = 3;
 
@@ -37,6 +41,9 @@ pub(super) enum Join {
     Cell,
 }
 
+/// Stands for the quote around bytes that are listed one by one.
+pub(super) const BYTES: u8 = b'[';
+
 /// A value with the place where it stands.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Value {
@@ -62,12 +69,14 @@ pub(super) fn value_of_foreign_name(bytes: &[u8], end: usize) -> Option<Value> {
     if matches!(reader.peek(), b':' | b'=' | b'"' | b'\'' | b'`') && reader.at == end {
         return value_of_name(bytes, end, &mut Bare::default());
     }
-    if matches!(reader.peek(), b':' | b'=') {
+    let sign = reader.peek();
+    if matches!(sign, b':' | b'=') {
         reader.at += 1;
         reader.skip_blanks();
         particles += 1;
     }
-    (particles > 0).then(|| value(&mut reader, Join::Prose, false, &mut Bare::default())).flatten()
+    let join = if sign == b'=' { Join::Spaced } else { Join::Prose };
+    (particles > 0).then(|| value(&mut reader, join, false, &mut Bare::default())).flatten()
 }
 
 /// A place in the text.
@@ -83,7 +92,7 @@ impl Reader<'_> {
         self.ahead(0)
     }
 
-    fn ahead(&self, n: usize) -> u8 {
+    pub(super) fn ahead(&self, n: usize) -> u8 {
         if self.at + n >= self.limit { 0 } else { self.bytes[self.at + n] }
     }
 
@@ -153,7 +162,10 @@ pub(super) fn value_of_name(bytes: &[u8], end: usize, bare: &mut Bare) -> Option
     let quoted_name = reader.quote().is_some();
     if quoted_name || matches!(reader.peek(), b']') {
         // `["name"]`
-        reader.skip(b"]");
+        // `input[name="password"]`
+        if reader.skip(b"]") && reader.ahead(1) == b',' {
+            reader.quote();
+        }
     }
     let blank = reader.skip_blanks();
     let join = join(&mut reader, quoted_name, blank)?;
@@ -165,6 +177,13 @@ fn join(reader: &mut Reader<'_>, quoted: bool, blank: bool) -> Option<Join> {
     // `**password**: …`
     if reader.peek() == b'*' && !reader.skip(b"**") {
         return None;
+    }
+    // `password?: string = …`
+    if !quoted && !blank && matches!(reader.peek(), b'?' | b'!') && reader.ahead(1) == b':' {
+        reader.at += 1;
+    }
+    if !quoted && blank && joins::behind_attributes(reader) {
+        return Some(Join::Element);
     }
     match (reader.peek(), reader.ahead(1)) {
         (b'=', b'>') | (b':', b'=') | (b'=', b'=') | (b'-', b'>') => {
@@ -205,23 +224,37 @@ fn join(reader: &mut Reader<'_>, quoted: bool, blank: bool) -> Option<Join> {
             if !quoted && skip_type(reader) {
                 return Some(Join::Spaced);
             }
+            if joins::described(reader) {
+                return Some(Join::Colon);
+            }
             if quoted {
                 joins::behind_colon(reader);
             }
             Some(if spaced || quoted { Join::Colon } else { Join::Tight })
         }
+        (b',', _) if quoted && joins::attribute(reader) => Some(Join::Colon),
         (b',', _) if quoted => {
             reader.at += 1;
             reader.skip_space();
+            reader.skip(b"with: ");
             Some(Join::Argument)
         }
         (b',', b' ') if !quoted && !blank => {
             reader.at += 2;
+            // The length before what is copied.
+            let digits = reader.rest().iter().take_while(|b| b.is_ascii_digit()).count();
+            reader.at += digits;
+            reader.skip(b", ");
             Some(Join::Argument)
+        }
+        (b'{', b'"' | b'\'') if !quoted && !blank => {
+            reader.at += 1;
+            Some(Join::Call)
         }
         (b'(', _) if !quoted => {
             reader.at += 1;
             reader.skip_space();
+            reader.at += joins::user_of_fact(reader.rest());
             Some(Join::Call)
         }
         (b'<', b'/') if !quoted => joins::behind_markup(reader),
@@ -230,15 +263,25 @@ fn join(reader: &mut Reader<'_>, quoted: bool, blank: bool) -> Option<Join> {
             joins::nested_value(reader);
             Some(Join::Element)
         }
+        (b'}', b' ') if !quoted && joins::cell_of_robot(reader) => Some(Join::Colon),
+        (b'.', _) if !quoted && joins::method(reader) => Some(Join::Call),
         (b')' | b']', _) if joins::behind_look_up(reader) => Some(Join::Spaced),
         (b')', _) if !quoted && joins::alternative(&mut reader.behind(1)) => {
             reader.at += 1;
             joins::alternative(reader);
             Some(Join::Spaced)
         }
-        (b'[', b']') if !quoted => {
-            // `char password[] = "…"`
-            reader.at += 2;
+        (b'[', _) if !quoted => {
+            // `char password[] = "…"`, `uint8_t aes_key[16] = {…}`
+            let is_size = |b: &&u8| b.is_ascii_alphanumeric() || **b == b'_';
+            reader.at += 1;
+            reader.at += reader.rest().iter().take(16).take_while(is_size).count();
+            if !reader.skip(b"]") {
+                return None;
+            }
+            reader.skip_blanks();
+            let word = reader.rest().iter().take_while(|b| b.is_ascii_alphabetic()).count();
+            reader.at += word;
             reader.skip_blanks();
             reader.skip(b"=").then(|| {
                 reader.skip_blanks();
@@ -252,7 +295,14 @@ fn join(reader: &mut Reader<'_>, quoted: bool, blank: bool) -> Option<Join> {
         }
         (b'\r' | b'\n' | b'\\', _) if quoted && joins::form_part(reader) => Some(Join::Colon),
         _ if quoted && joins::attribute(reader) => Some(Join::Argument),
+        _ if quoted && blank && joins::element_of_name(reader) => Some(Join::Element),
         (b'\n' | b'\r' | b'\\', _) if !quoted && joins::attribute(reader) => Some(Join::Colon),
+        // `When I fill in "password" with "…"`
+        (b'w', b'i') if quoted && blank && reader.skip(b"with ") => Some(Join::Argument),
+        // A map of Kotlin.
+        (b't', b'o') if quoted && blank && reader.skip(b"to ") => Some(Join::Argument),
+        // Lists of Tcl, MATLAB and Lisp have no commas.
+        (b'"' | b'\'', _) if quoted && blank => Some(Join::Argument),
         _ if quoted => None,
         _ if blank => Some(after_blank(reader)),
         _ => None,
@@ -297,6 +347,9 @@ fn after_blank(reader: &mut Reader<'_>) -> Join {
             return Join::Prose;
         }
     }
+    if joins::input_of_robot(reader) {
+        return Join::Colon;
+    }
     if joins::alternative(reader) || joins::wordy_type(reader) || reader.skip(b". ") {
         return Join::Spaced;
     }
@@ -309,8 +362,7 @@ fn after_blank(reader: &mut Reader<'_>) -> Join {
     }
     // `var key string = "…"`, `let token: &str = …`, `password text := '…'`.
     let mut typed = *reader;
-    let word =
-        |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'*' | b'.' | b'&' | b'[' | b']');
+    let word = |b: u8| b.is_ascii_alphanumeric() || b"_*.&[]()".contains(&b);
     while word(typed.peek()) {
         typed.at += 1;
     }
@@ -365,8 +417,9 @@ fn skip_type(reader: &mut Reader<'_>) -> bool {
         && ahead.peek() == b'='
         && ahead.ahead(1) != b'='
         && ahead.bytes[ahead.at - 1] == b' '
+        || len > 1 && ahead.peek() == b':' && ahead.ahead(1) == b'='
     {
-        ahead.at += 1;
+        ahead.at += 1 + usize::from(ahead.peek() == b':');
         ahead.skip_blanks();
         *reader = ahead;
         return true;
@@ -387,14 +440,27 @@ fn value(reader: &mut Reader<'_>, join: Join, quoted_name: bool, bare: &mut Bare
         if triple {
             start += 2;
         }
-        let end = end_of_quoted(bytes, start, quote, slashes)?;
+        let (start, end) = match strings::raw(bytes, start) {
+            Some(inside) => inside,
+            None => (start, end_of_quoted(bytes, start, quote, slashes)?),
+        };
         return Some(Value { start, end, join, quote: Some(quote), quoted_name });
     }
     if let Some((start, end)) = joins::bracketed(reader, LONGEST) {
         return Some(Value { start, end, join, quote: Some(b'"'), quoted_name });
     }
+    if let Some((start, end)) = strings::bytes_one_by_one(reader) {
+        return Some(Value { start, end, join, quote: Some(BYTES), quoted_name });
+    }
     if matches!(join, Join::Call | Join::Argument) {
         return None;
+    }
+    if let Some((start, end)) = joins::braced(reader, join) {
+        return Some(Value { start, end, join, quote: Some(b'"'), quoted_name });
+    }
+    // A line that goes on in the next.
+    if reader.skip(b"\\\n") || reader.skip(b"\\\r\n") {
+        reader.skip_blanks();
     }
     let mut start = reader.at;
     // `|` and `>-` begin a block in YAML: its first line.
@@ -423,84 +489,11 @@ fn value(reader: &mut Reader<'_>, join: Join, quoted_name: bool, bare: &mut Bare
             start = reader.at;
         }
     }
-    let end = bare.end(bytes, start, join);
+    let mut end = bare.end(bytes, start, join);
+    if bytes[..start].ends_with(b"CDATA[") && bytes[start..end].ends_with(b"]]") {
+        end -= 2;
+    }
     (start < end).then_some(Value { start, end, join, quote: None, quoted_name })
-}
-
-/// What may stand between the join and the quote: `b"`, `@"`, `new String("`, `Some("`, `["`.
-fn skip_wrapping(reader: &mut Reader<'_>) {
-    let start = *reader;
-    if reader.skip(b"ConvertTo-SecureString ") {
-        reader.skip(b"-String ");
-        return;
-    }
-    let mut opened = false;
-    for len in 0..40 {
-        let byte = reader.peek();
-        if matches!(byte, b'"' | b'\'' | b'`')
-            || byte == b'\\' && matches!(reader.ahead(1), b'"' | b'\'')
-        {
-            let before = reader.bytes[reader.at - 1];
-            let is_encoding = reader.bytes[..reader.at].ends_with(b".encode(");
-            if !is_encoding
-                && (len <= 2 || matches!(before, b'(' | b'[') || before.is_ascii_whitespace())
-            {
-                return;
-            }
-            break;
-        }
-        let is_new = byte == b' ' && reader.bytes[..reader.at].ends_with(b"new");
-        // Lists and calls may go on in the next line.
-        opened |= matches!(byte, b'[' | b'(');
-        let is_new = is_new || opened && byte.is_ascii_whitespace();
-        let is_part = byte.is_ascii_alphanumeric()
-            || matches!(byte, b'@' | b'(' | b'[' | b':' | b'.' | b'_' | b'&' | b'$' | b'!')
-            || byte == b']' && reader.bytes[reader.at - 1] == b'[';
-        if !is_new && !is_part {
-            break;
-        }
-        reader.at += 1;
-    }
-    *reader = start;
-}
-
-/// The same, if it is within what a call makes of it: `b"…"`, `[]byte("…")`, `GetBytes("…")`.
-pub(super) fn wrapped(bytes: &[u8], at: usize) -> Option<(usize, usize, usize)> {
-    let mut reader = Reader { bytes, at, limit: bytes.len().min(at + GAP) };
-    if at > 0 {
-        skip_wrapping(&mut reader);
-    }
-    quoted(bytes, reader.at)
-}
-
-/// The string that begins with the quote at `at`: its inside, and where the next thing begins.
-pub(in crate::detectors) fn quoted(bytes: &[u8], at: usize) -> Option<(usize, usize, usize)> {
-    let mut reader = Reader { bytes, at, limit: bytes.len().min(at + GAP) };
-    let (quote, slashes) = reader.quote().filter(|(quote, _)| *quote != b'`')?;
-    let end = end_of_quoted(bytes, reader.at, quote, slashes)?;
-    Some((reader.at, end, end + slashes + 1))
-}
-
-/// Where the string that began with `quote` behind `slashes` backslashes ends.
-fn end_of_quoted(bytes: &[u8], start: usize, quote: u8, slashes: usize) -> Option<usize> {
-    let stretch = &bytes[start..bytes.len().min(start + LONGEST)];
-    let mut run = 0;
-    for (i, &byte) in stretch.iter().enumerate() {
-        match byte {
-            b'\\' => {
-                run += 1;
-                continue;
-            }
-            // As many backslashes as before the first quote; more belong to the value.
-            _ if byte == quote && (run <= slashes || slashes == 0 && run % 2 == 0) => {
-                return Some(start + i - run.min(slashes));
-            }
-            b'\n' if quote != b'`' => return None,
-            _ => {}
-        }
-        run = 0;
-    }
-    None
 }
 
 /// The last value without quotes, and where it ended: names that stand inside of each other's values

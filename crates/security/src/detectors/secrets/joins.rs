@@ -7,7 +7,33 @@ use super::grammar::{Join, Reader};
 /// is compared to. The quote is left.
 pub(super) fn alternative(reader: &mut Reader<'_>) -> bool {
     const SIGNS: &[&[u8]] = &[
-        b"?? ", b"|| ", b"?: ", b"or ", b"!= ", b"!== ", b"== ", b"=== ", b"// ", b"-eq ", b"-ne ",
+        b"?? ",
+        b"|| ",
+        b"?: ",
+        b"or ",
+        b"!= ",
+        b"!== ",
+        b"== ",
+        b"=== ",
+        b"// ",
+        b"-eq ",
+        b"-ne ",
+        b"by lazy { ",
+        b"eq ",
+        b"ne ",
+        b"<> ",
+        b"~= ",
+        b"/= ",
+        b"=:= ",
+        b"=/= ",
+        b"db ",
+        b"DB ",
+        b"byte ",
+        b"BYTE ",
+        b"dc.b ",
+        b".asciz ",
+        b".ascii ",
+        b".string ",
     ];
     let mut ahead = *reader;
     ahead.skip_space();
@@ -103,6 +129,7 @@ pub(super) fn behind_look_up(reader: &mut Reader<'_>) -> bool {
 pub(super) fn behind_markup(reader: &mut Reader<'_>) -> Option<Join> {
     const CLOSED: &[&[u8]] = &[
         b"</key>",
+        b"</Key>",
         b"</td>",
         b"</th>",
         b"</dt>",
@@ -202,12 +229,17 @@ pub(super) fn attribute(reader: &mut Reader<'_>) -> bool {
 /// ` id="…"` between the attributes for a name and its value.
 fn other_attribute(reader: &mut Reader<'_>) -> bool {
     let mut ahead = *reader;
-    let name = ahead.rest().iter().take_while(|b| b.is_ascii_alphabetic() || **b == b'-').count();
-    let is_value = ahead.rest()[..name].eq_ignore_ascii_case(b"value");
-    ahead.at += name;
-    if name == 0 || is_value || !ahead.skip(b"=\"") {
+    let is_name = |b: &&u8| b.is_ascii_alphabetic() || matches!(b, b'-' | b':');
+    let rest = ahead.rest();
+    let name = rest.iter().take_while(is_name).count();
+    // Nearly everything ends here.
+    if name == 0 || !rest[name..].starts_with(b"=\"") {
         return false;
     }
+    if [&b"value"[..], b"content"].iter().any(|value| rest[..name].eq_ignore_ascii_case(value)) {
+        return false;
+    }
+    ahead.at += name + 2;
     let Some(length) = memchr::memchr(b'"', ahead.rest()) else { return false };
     ahead.at += length + 1;
     ahead.skip_space();
@@ -220,6 +252,7 @@ pub(super) fn nested_value(reader: &mut Reader<'_>) {
     let mut ahead = *reader;
     ahead.skip_space();
     if ahead.skip(b"<![CDATA[") || opening_tag(&mut ahead) {
+        ahead.skip(b"<![CDATA[");
         *reader = ahead;
     }
 }
@@ -227,8 +260,9 @@ pub(super) fn nested_value(reader: &mut Reader<'_>) {
 /// `PIC X(20) VALUE '…'`, `As String = "…"`: a type of several words before the value.
 pub(super) fn wordy_type(reader: &mut Reader<'_>) -> bool {
     let mut ahead = *reader;
-    if ahead.skip(b"PIC ") || ahead.skip(b"pic ") {
-        while ahead.peek().is_ascii_alphanumeric() || matches!(ahead.peek(), b'(' | b')' | b' ') {
+    if ahead.skip(b"PIC ") || ahead.skip(b"pic ") || ahead.skip(b"TYPE ") || ahead.skip(b"type ") {
+        let is_type = |b: u8| b.is_ascii_alphanumeric() || b"() _".contains(&b);
+        while is_type(ahead.peek()) {
             if ahead.skip(b"VALUE ") || ahead.skip(b"value ") {
                 ahead.skip(b"IS ");
                 *reader = ahead;
@@ -246,6 +280,170 @@ pub(super) fn wordy_type(reader: &mut Reader<'_>) -> bool {
         return false;
     }
     ahead.skip_blanks();
+    *reader = ahead;
+    true
+}
+
+/// ` encoding="base64">`: attributes of the element whose name was read.
+pub(super) fn behind_attributes(reader: &mut Reader<'_>) -> bool {
+    let mut ahead = *reader;
+    while other_attribute(&mut ahead) {}
+    if ahead.at == reader.at || !ahead.skip(b">") {
+        return false;
+    }
+    // Behind the blank, the name, and what stands before it in its tag.
+    let before = &reader.bytes[reader.at.saturating_sub(80)..reader.at];
+    let is_tag = memchr::memrchr(b'<', before)
+        .is_some_and(|i| !before[i + 1..].trim_ascii_end().contains(&b' '));
+    if is_tag {
+        *reader = ahead;
+    }
+    is_tag
+}
+
+/// How long `bob, ` is in a fact of Prolog, `user_password(bob, "…").`
+pub(super) fn user_of_fact(rest: &[u8]) -> usize {
+    let user = rest.iter().take(32).take_while(|b| b.is_ascii_lowercase() || **b == b'_').count();
+    let Some(behind) = rest.get(user..).and_then(|rest| rest.strip_prefix(b", ")) else { return 0 };
+    let quote = behind.first().filter(|b| matches!(b, b'"' | b'\''));
+    let is_fact = quote.is_some_and(|quote| {
+        let close = memchr::memchr(*quote, &behind[1..]);
+        close.is_some_and(|close| behind[close + 2..].starts_with(b")."))
+    });
+    if user > 0 && is_fact { user + 2 } else { 0 }
+}
+
+/// ` serializeAs="String"><value>`: the element within that whose name is an attribute.
+pub(super) fn element_of_name(reader: &mut Reader<'_>) -> bool {
+    let mut ahead = *reader;
+    while other_attribute(&mut ahead) {}
+    if ahead.at == reader.at || !ahead.skip(b">") {
+        return false;
+    }
+    ahead.skip_space();
+    let is_element = opening_tag(&mut ahead);
+    if is_element {
+        *reader = ahead;
+    }
+    is_element
+}
+
+/// `{ type: string, example: …`, or the same in lines: a value in what describes a field.
+pub(super) fn described(reader: &mut Reader<'_>) -> bool {
+    const VALUES: [&[u8]; 4] = [b"example", b"default", b"value", b"const"];
+    const OTHERS: [&[u8]; 9] = [
+        b"type",
+        b"format",
+        b"in",
+        b"required",
+        b"nullable",
+        b"minLength",
+        b"maxLength",
+        b"title",
+        b"sensitive",
+    ];
+    let mut ahead = *reader;
+    if !ahead.skip(b"{") && !matches!(ahead.peek(), b'\n' | b'\r') {
+        return false;
+    }
+    for nth in 0..6 {
+        ahead.skip_space();
+        ahead.quote();
+        let length = ahead.rest().iter().take(12).take_while(|b| b.is_ascii_alphabetic()).count();
+        let name = &ahead.rest()[..length];
+        let is_value = nth > 0 && VALUES.contains(&name);
+        if !is_value && !OTHERS.contains(&name) {
+            return false;
+        }
+        ahead.at += length;
+        ahead.quote();
+        if !ahead.skip(b":") {
+            return false;
+        }
+        ahead.skip_blanks();
+        if is_value {
+            *reader = ahead;
+            return true;
+        }
+        let Some(end) = memchr::memchr3(b',', b'\n', b'}', ahead.rest()) else { return false };
+        ahead.at += end;
+        ahead.skip(b",");
+    }
+    false
+}
+
+/// `password={…};`: braces around a value in the settings of a connection.
+pub(super) fn braced(reader: &Reader<'_>, join: Join) -> Option<(usize, usize)> {
+    if join != Join::Tight || reader.peek() != b'{' {
+        return None;
+    }
+    let rest = &reader.rest()[1..];
+    let length = memchr::memchr2(b'}', b'\n', rest).filter(|length| *length > 0)?;
+    let is_end = rest[length] == b'}'
+        && matches!(rest.get(length + 1), None | Some(b';' | b'"' | b'\'' | b'\n'));
+    let before = &reader.bytes[reader.at.saturating_sub(48)..reader.at];
+    let is_setting = memchr::memrchr2(b';', b'\n', before).is_some_and(|i| before[i] == b';');
+    (is_end && is_setting).then_some((reader.at + 1, reader.at + 1 + length))
+}
+
+/// `${PASSWORD}    value`: the cell behind a variable of Robot Framework.
+pub(super) fn cell_of_robot(reader: &mut Reader<'_>) -> bool {
+    let before = &reader.bytes[reader.at.saturating_sub(64)..reader.at];
+    let is_variable = memchr::memmem::rfind(before, b"${")
+        .is_some_and(|i| !before[i..].contains(&b' ') && !before[i..].contains(&b'}'));
+    if !is_variable || !(reader.rest().starts_with(b"}  ") || reader.rest().starts_with(b"} =  ")) {
+        return false;
+    }
+    reader.at += 1;
+    reader.skip_blanks();
+    reader.skip(b"= ");
+    reader.skip_blanks();
+    true
+}
+
+/// `Input Password    id:pw    value`: the cell behind that of a field, whose keyword was read.
+pub(super) fn input_of_robot(reader: &mut Reader<'_>) -> bool {
+    if !reader.bytes[..reader.at].ends_with(b"  ")
+        || !reader.bytes[..reader.at].trim_ascii_end().ends_with(b"Input Password")
+    {
+        return false;
+    }
+    let Some(field) = memchr::memmem::find(reader.rest(), b"  ") else { return false };
+    if reader.rest()[..field].contains(&b'\n') {
+        return false;
+    }
+    reader.at += field;
+    reader.skip_blanks();
+    true
+}
+
+/// `password.equals("…")`, `passwordField.sendKeys("…")`: a method of what the name stands for.
+pub(super) fn method(reader: &mut Reader<'_>) -> bool {
+    const METHODS: &[&[u8]] = &[
+        b"equals(",
+        b"Equals(",
+        b"contentEquals(",
+        b"eq(",
+        b"sendKeys(",
+        b"send_keys(",
+        b"fill(",
+        b"type(",
+        b"setText(",
+        b"setValue(",
+        b"set_value(",
+        b"set_text(",
+        b"val(",
+        b"set(",
+        b"SetValue(",
+        b"SendKeys(",
+    ];
+    let mut ahead = *reader;
+    if !ahead.skip(b".") || !METHODS.iter().any(|method| ahead.skip(method)) {
+        return false;
+    }
+    if !ahead.is_at_string() {
+        return false;
+    }
     *reader = ahead;
     true
 }

@@ -6,7 +6,11 @@
 
 use super::code::{begins_like_code, ends_in_call, ends_like_code, has_signs, looks_like_code};
 use super::directives;
-use super::grammar::{Join, Value};
+use super::evidence::{
+    counts_up, is_drawn_one_by_one, is_line, is_member, is_of_program, is_own_line,
+    is_spelled_otherwise, letters_beyond_ascii,
+};
+use super::grammar::{BYTES, Join, Value};
 use super::hashes;
 use super::names::{Promise, Words};
 use super::passphrase;
@@ -46,6 +50,10 @@ pub(super) fn judge(place: &Place<'_>, promise: Promise, value: &Value, written:
     if shape.len < 4 || shape.len > LONGEST {
         return Verdict::Shapeless;
     }
+    if value.quote == Some(BYTES) {
+        let is_secret = promise != Promise::Key && is_drawn_one_by_one(written);
+        return if is_secret { Verdict::Secret } else { Verdict::Shapeless };
+    }
     if shape.spaces > 0 {
         let is_secret = promise == Promise::Password && is_spoken(place, value, written);
         return if is_secret { Verdict::Secret } else { Verdict::Shapeless };
@@ -58,6 +66,11 @@ pub(super) fn judge(place: &Place<'_>, promise: Promise, value: &Value, written:
     let random = shape.is_random();
     let fits = match promise {
         _ if value.join == Join::Directive => is_configured(place, promise, value, written, &shape),
+        Promise::Password
+            if value.join == Join::Space && is_own_line(place, value, written, &shape) =>
+        {
+            true
+        }
         Promise::Password => is_password(place, value, written, &shape, random),
         Promise::Secret => is_token(place, value, written, &shape, random),
         Promise::Key => is_key(value, written, &shape, random) || is_decoded(place, value, &shape),
@@ -69,7 +82,13 @@ pub(super) fn judge(place: &Place<'_>, promise: Promise, value: &Value, written:
             Join::Cell => shape.digits + shape.specials > 0 || shape.joints > 2,
             // The next name of an object: `"pw", "alpha_3": …`.
             Join::Argument if place.text[value.end..].get(1..2) == Some(":") => false,
-            Join::Argument => value.quoted_name || random || is_strong(&shape, written),
+            Join::Argument => {
+                value.quoted_name
+                    || random
+                    || is_strong(&shape, written)
+                    || is_member(place)
+                    || shape.classes() > 2 && shape.digits > 1 && shape.alternations > 2
+            }
             _ => true,
         };
     if !fits
@@ -88,6 +107,7 @@ pub(super) fn judge(place: &Place<'_>, promise: Promise, value: &Value, written:
         || shape.longest_repeat >= LONGEST_REPEAT
         || value::is_reference(written)
         || is_elsewhere(written, &shape)
+        || is_of_program(place, value, written)
     {
         return Verdict::Denied;
     }
@@ -101,16 +121,24 @@ fn is_spoken(place: &Place<'_>, value: &Value, written: &str) -> bool {
     if place.name == "psk" && value.join == Join::Tight && value.quote.is_some() {
         return written.bytes().any(|b| b.is_ascii_digit()) && !value::is_stand_in(written);
     }
+    let is_for_words = || {
+        let is =
+            |w: &&str| w.eq_ignore_ascii_case("passphrase") || w.eq_ignore_ascii_case("phrase");
+        place.words.backwards().iter().any(is)
+    };
     let is_variable = value.join == Join::Tight
         && value.quote.is_some()
-        && (place.name.bytes().all(|b| !b.is_ascii_lowercase())
-            || place.words.backwards().iter().any(|w| w.eq_ignore_ascii_case("passphrase")));
+        && (place.name.bytes().all(|b| !b.is_ascii_lowercase()) || is_for_words())
+        || matches!(value.join, Join::Colon | Join::Spaced)
+            && value.quote.is_some()
+            && is_for_words();
     is_variable && passphrase::is_passphrase(written, true)
 }
 
 /// Whether `</` ends the value, as in `<name>value</name>`.
 fn is_element(place: &Place<'_>, value: &Value) -> bool {
-    value.quote.is_none() && place.text[value.end..].starts_with("</")
+    let rest = &place.text[value.end..];
+    value.quote.is_none() && (rest.starts_with("</") || rest.starts_with("]]>"))
 }
 
 /// Whether it has a letter, a digit and a sign, and nothing that code or prose has: what a person
@@ -188,7 +216,7 @@ fn is_elsewhere(written: &str, shape: &Shape) -> bool {
         ".pem", ".key", ".crt", ".cer", ".p12", ".pfx", ".jks", ".json", ".yaml", ".yml", ".txt",
         ".xml", ".toml", ".env", ".js", ".ts", ".py", ".go", ".rs", ".java", ".php", ".html",
         ".keytab", ".gpg", ".pub", ".tsx", ".jsx", ".css", ".md", ".com", ".org", ".io", ".net",
-        ".png", ".svg",
+        ".png", ".svg", ".onion",
     ];
     let has_ending = memchr::memchr(b'.', &bytes[bytes.len().saturating_sub(8)..]).is_some();
     if has_ending && ENDS.iter().any(|part| written.ends_with(part)) {
@@ -251,6 +279,13 @@ fn space_is_enough(
     if is_strong(shape, written) && (value.quote.is_some() || place.words.backwards().len() == 1) {
         return true;
     }
+    // `|> Sql.password "…"`
+    if value.quote.is_some() && before == Some(b'.') && promise == Promise::Password {
+        return shape.digits + shape.specials > 0;
+    }
+    if is_own_line(place, value, written, shape) {
+        return true;
+    }
     if value.quote.is_some() && is_definition(place) {
         return true;
     }
@@ -283,7 +318,7 @@ fn is_configured(
 /// `#define PASSWORD "…"`, `(setq password "…")`, `{:password "…"}`
 fn is_definition(place: &Place<'_>) -> bool {
     let before = &place.text[..place.start];
-    ["#define ", "setq ", "defvar ", "(def ", "defconst ", ":", "defparameter "]
+    ["#define ", "setq ", "defvar ", "(def ", "defconst ", ":", "defparameter ", "set(", "SET("]
         .iter()
         .any(|word| before.ends_with(word))
 }
@@ -351,7 +386,8 @@ fn is_password(
     if shape.letters() == 0 && shape.specials == 0 && shape.joints > 1 {
         return false;
     }
-    shape.letters() > 0 || shape.digits >= 6 || shape.specials > 2 && shape.digits > 0
+    let letters = shape.letters() + letters_beyond_ascii(value, written, shape);
+    letters > 0 || shape.digits >= 6 || shape.specials > 2 && shape.digits > 0
 }
 
 fn is_bare_password(
@@ -384,7 +420,7 @@ fn is_bare_password(
     }
     let is_prose = value.join == Join::Prose;
     let inner_specials = shape.specials > 0;
-    if shape.letters() == 0 {
+    if shape.letters() + letters_beyond_ascii(value, written, shape) == 0 {
         return shape.digits >= 6 && shape.digits == shape.len && value.join != Join::Spaced
             || inner_specials && shape.digits > 2;
     }
@@ -404,9 +440,12 @@ fn is_bare_password(
         && !is_mixed
         && shape.joints > 0
         && shape.wordiness >= 5.2
-        && shape.digits <= 2;
+        && shape.digits <= 2
+        && !is_spelled_otherwise(place, value, written)
+        && !passphrase::is_numbered(written);
     if value.join == Join::Spaced {
-        return !is_name && (inner_specials || shape.digits >= 2) && shape.len >= 6;
+        let has_digits = shape.digits >= 2 || is_spelled_otherwise(place, value, written);
+        return !is_name && (inner_specials || has_digits) && shape.len >= 6;
     }
     !is_name && shape.len >= 6
 }
@@ -426,6 +465,14 @@ fn is_token(place: &Place<'_>, value: &Value, written: &str, shape: &Shape, rand
         if value::is_uuid(written) {
             return value.join != Join::Prose;
         }
+        // What programs that speak as OpenAI's are told for a key.
+        if shape.len >= 12
+            && written.starts_with("sk-")
+            && shape.digits > 2
+            && shape.wordiness < 5.2
+        {
+            return true;
+        }
         if random {
             return true;
         }
@@ -443,7 +490,7 @@ fn is_token(place: &Place<'_>, value: &Value, written: &str, shape: &Shape, rand
         return shape.digits > 1
             && shape.letters() > 0
             && shape.alternations > 1
-            && shape.len >= 10
+            && (shape.len >= 10 || shape.classes() > 2 && shape.alternations > 2)
             && (shape.wordiness < 5.2 || shape.classes() >= 4)
             && !value::mentions_secrets(written);
     }
@@ -464,16 +511,6 @@ fn is_token(place: &Place<'_>, value: &Value, written: &str, shape: &Shape, rand
         || mixed && shape.specials > 0 && shape.classes() >= 3
 }
 
-/// Whether the name begins its line and the value ends it.
-fn is_line(place: &Place<'_>, value: &Value) -> bool {
-    const INDENT: usize = 32;
-    let bytes = place.text.as_bytes();
-    let before = &bytes[place.start.saturating_sub(INDENT)..place.start];
-    let indent = before.iter().rev().take_while(|b| matches!(b, b' ' | b'\t')).count();
-    before.len().checked_sub(indent + 1).is_none_or(|i| before[i] == b'\n')
-        && matches!(bytes.get(value.end), None | Some(b'\n' | b'\r'))
-}
-
 /// `token != "#include2"`: a word that a parser compares with.
 fn is_of_language(place: &Place<'_>, value: &Value) -> bool {
     let before = place.text[..value.start].trim_end_matches(['"', '\'', '`', ' ']);
@@ -490,7 +527,7 @@ fn is_chosen(place: &Place<'_>, written: &str, shape: &Shape) -> bool {
     let name = place.words.backwards();
     let is_secret = name.first().is_some_and(|last| last.eq_ignore_ascii_case("secret"));
     (3..=6).contains(&digits)
-        && shape.letters() >= if is_secret { 6 } else { 10 }
+        && shape.letters() >= if is_secret { 5 } else { 10 }
         && shape.joints + shape.specials <= 1
         && letters.chars().all(is_one)
         && (is_secret || name.len() > 1)
@@ -502,9 +539,20 @@ fn is_key(value: &Value, written: &str, shape: &Shape, random: bool) -> bool {
     if written.trim_end_matches('=').contains('=') {
         return false;
     }
+    // `item:7ddf15f18f0887e7`: what caches and stores call their entries.
+    let is_entry = written.split_once(':').is_some_and(|(space, _)| {
+        !space.is_empty() && space.bytes().all(|b| b.is_ascii_lowercase() || b"_-.".contains(&b))
+    });
+    if is_entry {
+        return false;
+    }
     let mixed = shape.digits > 0 && shape.letters() > 0;
     let is_said = value.quote.is_some() || value.join == Join::Prose;
-    random && mixed && is_said && shape.len >= 20 && !shape.is_hex && shape.joints == 0
+    // Keys of maps have no such signs.
+    let is_password = || value.quote.is_some() && is_strong(shape, written) && shape.specials > 1;
+    random
+        && (is_password() && shape.classes() > 3
+            || mixed && is_said && shape.len >= 20 && !shape.is_hex && shape.joints == 0)
 }
 
 /// `hex!("…")`, `bytes.fromhex("…")`: a key of 16 bytes or more that code spells out.
@@ -517,20 +565,6 @@ fn is_decoded(place: &Place<'_>, value: &Value, shape: &Shape) -> bool {
         && !counts_up(&place.text.as_bytes()[value.start..value.end])
         && shape.is_random()
         && DECODERS.iter().any(|decoder| before.ends_with(decoder))
-}
-
-/// `000102030405…`: what test vectors have for keys.
-fn counts_up(hex: &[u8]) -> bool {
-    let digits =
-        |pair: &[u8]| std::str::from_utf8(pair).ok().and_then(|s| u8::from_str_radix(s, 16).ok());
-    let mut bytes = hex.chunks(2).filter_map(digits);
-    let Some(mut before) = bytes.next() else { return true };
-    let mut steps = 0;
-    for byte in bytes {
-        steps += usize::from(byte.abs_diff(before) <= 1 || byte.abs_diff(before) == 0x11);
-        before = byte;
-    }
-    steps * 4 > hex.len()
 }
 
 fn is_counting(shape: &Shape) -> bool {

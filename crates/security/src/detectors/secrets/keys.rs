@@ -1,7 +1,8 @@
 //! Whose key a key is: maps, tables, caches and keyboards have keys as well.
 
 use super::grammar::{Join, Value};
-use super::names::{self, Words};
+use super::names::Words;
+use super::owners;
 use super::value::{self, Shape};
 use super::vendors;
 
@@ -49,7 +50,7 @@ pub(super) fn is_somebodys(
             && !words.iter().any(is_published)
     };
     let is_said = || {
-        let is_owner = |word: &str| word.len() > 3 && !names::is_said_of_any_key(word);
+        let is_owner = |word: &str| word.len() > 3 && !owners::is_said_of_any_key(word);
         words.backwards().len() == 1
             && outer.is_some_and(is_owner)
             && (value.join == Join::Prose
@@ -58,7 +59,51 @@ pub(super) fn is_somebodys(
                     && shape.joints == 0
                     && shape.len >= 20)
     };
-    !is_digest && (is_constant() || is_said()) || vendors::is_near(text, start)
+    !is_digest && (is_constant() || is_said() || is_set_alone(text, start, words, value))
+        || vendors::is_near(text, start)
+}
+
+/// `owm_key: …`, `maps_key=…`: a key of two words that is set on a line of its own.
+fn is_set_alone(text: &str, start: usize, words: &Words<'_>, value: &Value) -> bool {
+    #[rustfmt::skip]
+    const OF_MAPS: [&str; 24] = [
+        "object", "item", "content", "commit", "build", "artifact", "blob", "file", "image",
+        "asset", "dedupe", "event", "message", "record", "trace", "etag", "span", "task", "job",
+        "lock", "state", "store", "restore", "gpg",
+    ];
+    let [_, owner] = words.backwards() else { return false };
+    let bytes = text.as_bytes();
+    let line = &bytes[start.saturating_sub(24)..start];
+    let indent = memchr::memrchr(b'\n', line).map_or(line, |i| &line[i + 1..]);
+    matches!(value.join, Join::Colon | Join::Tight)
+        && indent.len() < 24
+        && indent.iter().all(|b| *b == b' ')
+        && matches!(bytes.get(value.end), None | Some(b'\n' | b'\r' | b'"' | b'\''))
+        && value.end - value.start >= 32
+        && !owners::is_said_of_any_key(owner)
+        && !OF_MAPS.iter().any(|word| word.eq_ignore_ascii_case(owner))
+}
+
+/// Whether a lone `key` stands below a name that says what it opens: `api:` and `key: …` in the next
+/// line, `[encryption]` and `key = …`, `"crypt": {"key": "…"}`, `--from-literal=key=…`.
+pub(super) fn is_in_section(text: &str, start: usize, words: &Words<'_>, value: &Value) -> bool {
+    let written = text.get(value.start..value.end).unwrap_or_default();
+    if words.backwards().len() != 1 || written.len() < 20 || !Shape::of(written).is_random() {
+        return false;
+    }
+    let before = &text[text.floor_char_boundary(start.saturating_sub(64))..start];
+    if before.ends_with("from-literal=") {
+        return true;
+    }
+    let before = before.trim_end_matches(['"', '\'']).trim_end();
+    let opened =
+        before.trim_end_matches([' ', '\n', '\r', '\t', '{', '[', '(', ']', ':', '=', '>']);
+    if opened.len() == before.len() {
+        return false;
+    }
+    let opened = opened.trim_end_matches(['"', '\'']);
+    let section = opened.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-');
+    owners::opens(section.take(1).next().unwrap_or(""))
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use super::assignment::push_if;
 use super::grammar::{self, Join, Value};
 use super::judge::Place;
 use super::names::Promise;
-use super::value::Shape;
+use super::owners;
+use super::value::{self, Shape};
 use crate::finding::Finding;
 
 /// How many values are read, and how far from one to the next.
@@ -21,8 +22,12 @@ pub(super) fn in_brackets(
 ) -> usize {
     let bytes = place.text.as_bytes();
     let opened = &bytes[name_end..first.start];
-    if first.quote.is_none() || !opened.trim_ascii_end().ends_with(b"[") && !opened.contains(&b'[')
-    {
+    let is_list = || {
+        let calls = [&b"Of("[..], b".of(", b"list(", b"Array(", b"asList(", b"set("];
+        opened.contains(&b'[')
+            || calls.iter().any(|call| memchr::memmem::find(opened, call).is_some())
+    };
+    if first.quote.is_none() || !is_list() {
         return 0;
     }
     // Behind the closing quote, which may have a backslash before it.
@@ -124,6 +129,116 @@ pub(super) fn in_block(
             push_if(place, promise, value, out);
         }
         at += length + 1;
+    }
+    at - end
+}
+
+/// Pieces of one string: `"…" + "…"`, `'…' . '…'`, `"…" "…"`.
+#[derive(Debug)]
+pub(super) struct Pieces {
+    pub(super) joined: String,
+    pub(super) ranges: Vec<(usize, usize)>,
+}
+
+/// The pieces that follow `first`, together with it, if there are any.
+pub(super) fn pieces(text: &str, first: Value) -> Option<Pieces> {
+    const MOST_PIECES: usize = 8;
+    const SIGNS: [&[u8]; 6] = [b"+", b"..", b".", b"&", b"<>", b"++"];
+    let bytes = text.as_bytes();
+    let quote = first.quote.filter(|quote| matches!(quote, b'"' | b'\''))?;
+    if bytes.get(first.end) != Some(&quote) || matches!(first.join, Join::Space | Join::Prose) {
+        return None;
+    }
+    let mut at = first.end + 1;
+    let mut pieces = Pieces {
+        joined: text.get(first.start..first.end)?.to_owned(),
+        ranges: vec![(first.start, first.end)],
+    };
+    while pieces.ranges.len() < MOST_PIECES {
+        let from = at;
+        let skip = |at: usize| {
+            let rest = bytes.get(at..).unwrap_or_default();
+            at + rest.iter().take(64).take_while(|b| b.is_ascii_whitespace()).count()
+        };
+        at = skip(at);
+        let rest = bytes.get(at..).unwrap_or_default();
+        let signed = at;
+        if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(sign)) {
+            at = skip(at + sign.len());
+        } else if rest.starts_with(b"\\\n") {
+            at = skip(at + 2);
+        }
+        let has_sign = at > signed;
+        // A shell's words stand one behind the other: `DB_PASSWORD="…" "registry/app"`.
+        let may_join = has_sign || at > from && first.join != Join::Tight;
+        if !may_join || bytes.get(at) != Some(&quote) {
+            break;
+        }
+        let Some((start, end, behind)) = grammar::quoted(bytes, at) else { break };
+        // `"password": "…"` and, on the next line without a comma, `"region": …`: a name is no piece.
+        let is_name = bytes.get(skip(behind)).is_some_and(|b| matches!(b, b':' | b'='));
+        if is_name && !has_sign {
+            break;
+        }
+        pieces.joined.push_str(text.get(start..end)?);
+        pieces.ranges.push((start, end));
+        at = behind;
+    }
+    (pieces.ranges.len() > 1).then_some(pieces)
+}
+
+/// The values of a map below a name of many: `"tokens": { "agent": "…" }`, `tokens { agent = "…" }`.
+/// Returns how many bytes were looked at.
+pub(super) fn in_map(
+    place: &Place<'_>,
+    promise: Promise,
+    end: usize,
+    out: &mut Vec<Finding>,
+) -> usize {
+    let bytes = place.text.as_bytes();
+    let last = place.words.backwards().first().copied().unwrap_or("");
+    let is_many = ["tokens", "secrets", "passwords", "passwds", "credentials", "creds", "auth"]
+        .iter()
+        .any(|many| many.eq_ignore_ascii_case(last));
+    let stretch = &bytes[end..bytes.len().min(end + LINE)];
+    let opener = stretch.iter().take(12).position(|b| !b"\"'\\ :=>".contains(b));
+    let Some(open) = opener.filter(|i| is_many && stretch[*i] == b'{') else { return 0 };
+    let mut at = end + open + 1;
+    let is_gap = |b: &u8| b.is_ascii_whitespace() || *b == b',';
+    let is_auth =
+        last.eq_ignore_ascii_case("auth") || last.to_ascii_lowercase().starts_with("cred");
+    let promise = if is_auth { Promise::Password } else { promise };
+    for _ in 0..MOST {
+        let rest = bytes.get(at..).unwrap_or_default();
+        at += rest.iter().take(64).take_while(|b| is_gap(b)).count();
+        let behind = match grammar::quoted(bytes, at) {
+            Some((_, _, behind)) => behind,
+            None => {
+                let rest = bytes.get(at..).unwrap_or_default();
+                let is_name = |b: &u8| b.is_ascii_alphanumeric() || b"_-.".contains(b);
+                at + rest.iter().take(64).take_while(|b| is_name(b)).count()
+            }
+        };
+        let rest = bytes.get(behind..).unwrap_or_default();
+        let joint = rest.iter().take(8).take_while(|b| b" \t:=>".contains(b)).count();
+        if behind == at || !rest[..joint].iter().any(|b| matches!(b, b':' | b'=')) {
+            break;
+        }
+        let Some((start, to, next)) = grammar::quoted(bytes, behind + joint) else { break };
+        let written = place.text.get(start..to).unwrap_or_default();
+        let shape = Shape::of(written);
+        let has_own_name = owners::is_harmless(place.text.get(at..behind).unwrap_or_default());
+        if !has_own_name
+            && (shape.is_random()
+                || value::is_uuid(written)
+                || shape.specials > 0 && shape.digits > 0
+                || promise == Promise::Password && shape.digits > 1 && shape.alternations > 1)
+        {
+            let value =
+                Value { start, end: to, join: Join::Colon, quote: Some(b'"'), quoted_name: true };
+            push_if(place, promise, value, out);
+        }
+        at = next;
     }
     at - end
 }

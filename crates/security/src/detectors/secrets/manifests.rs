@@ -117,6 +117,11 @@ fn is_wallet(before: &[u8]) -> bool {
         b"Wallet(",
         b"_PK",
         b"_pk",
+        b"DEPLOYER",
+        b"SECRET =",
+        b"secret =",
+        b"SIGNER",
+        b"RELAYER",
     ];
     WORDS.iter().any(|word| memchr::memmem::find(near, word).is_some())
 }

@@ -6,10 +6,12 @@
 //! searcher. Each hint is looked at forwards and backwards by bounded lengths, and all looks together
 //! have a [`Budget`].
 
+mod accounts;
 mod assignment;
 mod calls;
 mod code;
 mod directives;
+mod evidence;
 mod grammar;
 mod hashes;
 mod joins;
@@ -18,13 +20,17 @@ mod keys;
 mod lists;
 mod manifests;
 mod names;
+mod owners;
+mod pairs;
 mod passphrase;
 mod places;
+mod positions;
 mod private_keys;
 mod published;
 mod rare;
 mod shell;
 mod speech;
+mod strings;
 mod tables;
 mod urls;
 mod value;
@@ -42,10 +48,12 @@ use aho_corasick::packed;
 
 use super::{Budget, table};
 use crate::finding::Finding;
+use crate::kind::Kind;
 pub(super) use grammar::quoted;
 use names::Promise;
 pub(crate) use published::retain_unpublished;
-use rare::{Hint, Lead, RARE_BEYOND_ASCII, Seen};
+use rare::{Hint, Lead, Seen};
+use speech::foreign::{self, BEYOND_ASCII, Said};
 
 /// How likely the letters of `value` follow each other in words: 0 to 9.
 pub(crate) fn wordiness(value: &str) -> f32 {
@@ -96,9 +104,8 @@ impl Searcher {
 
 impl Secrets {
     pub(crate) fn new() -> Self {
-        let words = RARE_BEYOND_ASCII.iter().map(|(word, _)| *word);
-        let told = speech::RARE_BEYOND_ASCII.iter().map(|(word, _)| *word);
-        Self { vendors: vendors::Index::new(), rare_beyond_ascii: Searcher::new(words.chain(told)) }
+        let words = BEYOND_ASCII.iter().map(|(word, _)| *word);
+        Self { vendors: vendors::Index::new(), rare_beyond_ascii: Searcher::new(words) }
     }
 
     /// A look at a new text.
@@ -111,6 +118,7 @@ impl Secrets {
             passed_names: vendors::PassedNames::default(),
             rare: Seen::default(),
             table: table::Last::default(),
+            markup: tables::LastOfMarkup::default(),
             names_until: 0,
             found_until: 0,
             urls_until: 0,
@@ -133,19 +141,13 @@ impl Secrets {
         if !text.is_ascii() {
             look.restart();
             self.rare_beyond_ascii.each(text, |word, start, end| {
-                match word.checked_sub(RARE_BEYOND_ASCII.len()) {
-                    None => {
-                        if let Some((_, hint)) = RARE_BEYOND_ASCII.get(word) {
-                            look.rare(*hint, start, end, out);
-                        }
-                    }
-                    Some(told) => {
-                        if let Some((_, noun)) = speech::RARE_BEYOND_ASCII.get(told) {
-                            look.told(*noun, start, end, out);
-                        }
-                    }
+                if let Some((_, said)) = BEYOND_ASCII.get(word) {
+                    look.foreign(*said, start, end, out);
                 }
             });
+        }
+        if look.budget.has(0) {
+            look.charge(speech::messages::look(text, out).cost);
         }
     }
 }
@@ -164,6 +166,7 @@ pub(crate) struct Look<'a> {
     /// Rare words that were passed.
     rare: Seen,
     table: table::Last,
+    markup: tables::LastOfMarkup,
     // Up to where names were read, secrets found, URLs and command lines read.
     names_until: usize,
     found_until: usize,
@@ -244,6 +247,11 @@ impl Look<'_> {
         // No vendor's token begins as a UUID does, and a name before one proves nothing.
         let before = self.text.as_bytes()[..start].last();
         if is_uuid && !before.is_some_and(|b| vendors::is_joint(*b) || matches!(b, b' ' | b'=')) {
+            // But for DeepL's, which end in `:fx`.
+            if self.text.as_bytes().get(end) == Some(&b':') && self.text[end..].starts_with(":fx") {
+                let kind = Kind::Secret;
+                out.push(Finding { start, end: end + 3, kind, rule: "deepl_key" });
+            }
             return;
         }
         self.token(start, end, is_uuid, out);
@@ -277,6 +285,13 @@ impl Look<'_> {
         let is_token = vendors::run(self.vendors, self.text, start, end, is_hex, out).is_some();
         let is_found = end <= self.found_until;
         self.budget.spend(if is_hex { 32 } else { 120 });
+        if !is_token && !is_found && self.budget.has(start) {
+            let is_secret = positions::run(self.text, start, end, out);
+            self.budget.spend(if is_hex && !is_secret { 24 } else { 120 });
+            if is_secret {
+                return;
+            }
+        }
         if !is_token && !is_uuid && !is_found && self.budget.has(start) {
             let cost = self.passed_names.look(self.text, start, end, out);
             self.budget.spend(20 + cost);
@@ -299,14 +314,6 @@ impl Look<'_> {
                 let joint = usize::from(text.as_bytes()[end - 1] == b'=');
                 return self.name(start, end - joint, out);
             }
-            Hint::ForeignName => {
-                let known = out.len();
-                self.charge(assignment::confirm_foreign(self.text, start, end, out));
-                if out.len() == known {
-                    self.told(speech::Noun::Password, start, end, out);
-                }
-                return;
-            }
             Hint::Putty => private_keys::putty(text, start, out),
             Hint::Argument(nth) => calls::argument(text, end, nth, Promise::Password, out),
             Hint::Key(nth) => calls::argument(text, end, nth, Promise::Secret, out),
@@ -323,7 +330,7 @@ impl Look<'_> {
             Hint::Ipsec => calls::ipsec(text, start, end, out),
             Hint::Send => calls::send(text, start, end, out),
             Hint::Echo => calls::echo(text, end, out),
-            Hint::Accounts => calls::accounts(text, end, out),
+            Hint::Accounts => accounts::accounts(text, end, out),
             Hint::Pgpass => tables::pgpass(text, start, out),
             Hint::Hash => hashes::of_account(text, start, out),
             Hint::Manifest => {
@@ -335,6 +342,9 @@ impl Look<'_> {
             }
             Hint::NetUse => calls::net_use(text, end, out),
             Hint::SnmpUser => calls::snmp_user(text, end, out),
+            Hint::Account => calls::account(text, start, out),
+            Hint::Pin => places::pin(text, end, out),
+            Hint::Identify => calls::identify(text, end, out),
             Hint::Token => vendors::prefixed(self.vendors, text, start, out),
         };
         // Most of these looks read some hundred bytes to see that there is nothing.
@@ -350,16 +360,31 @@ impl Look<'_> {
         if start < self.found_until {
             return;
         }
+        match bytes.get(to) {
+            Some(b'(') => calls::characters(self.text, to, out),
+            Some(b'\n' | b'.') if self.budget.has(start) => {
+                let (until, cost) = accounts::below_file_name(self.text, to, out);
+                self.charge(cost);
+                self.found_until = self.found_until.max(until);
+            }
+            _ => {}
+        }
         if let Some(until) = places::behind_name(self.text, to, out) {
             self.charge(48 + until - to);
             self.found_until = self.found_until.max(until);
         }
         if table::may_end_column(bytes, to) && self.budget.has(start) {
             let from = assignment::start_of_name(bytes, start, floor);
-            if table::may_begin_column(bytes, from) {
+            if table::may_begin_column(bytes, from)
+                || table::may_begin_wordy_column(bytes, from, to)
+            {
                 let cost = tables::confirm(self.text, (from, to), &mut self.table, out);
                 self.charge(cost);
             }
+        }
+        if bytes[to..].starts_with(b"</t") && self.budget.has(start) {
+            let cost = tables::of_markup(self.text, (start, to), &mut self.markup, out);
+            self.charge(cost);
         }
         let known = out.len();
         if assignment::may_have_value(bytes, to) && self.budget.has(start) {
@@ -383,8 +408,45 @@ impl Look<'_> {
         }
     }
 
+    /// A stem of a word for a secret, in a text beyond ASCII.
+    fn foreign(&mut self, said: Said, start: usize, end: usize, out: &mut Vec<Finding>) {
+        if start < self.found_until || !self.budget.has(start) {
+            return;
+        }
+        self.charge(32);
+        let (text, bytes) = (self.text, self.text.as_bytes());
+        let (start, end) = foreign::whole_word(text, start, end);
+        let (noun, cost) = said.noun(text, start, end);
+        self.charge(cost);
+        let Some(noun) = noun else { return };
+        if noun == speech::Noun::Password {
+            if table::may_end_column(bytes, end)
+                && (table::may_begin_column(bytes, start)
+                    || table::may_begin_wordy_column(bytes, start, end))
+            {
+                let cost = tables::of_passwords(text, start, &mut self.table, out);
+                self.charge(cost);
+            }
+            let known = out.len();
+            self.charge(assignment::confirm_foreign(text, start, end, out));
+            if let Some(last) = out[known..].last() {
+                self.found_until = self.found_until.max(last.end);
+                return;
+            }
+        }
+        self.told(noun, start, end, out);
+    }
+
     /// A word that prose has before a secret.
     fn told(&mut self, noun: speech::Noun, start: usize, end: usize, out: &mut Vec<Finding>) {
+        // `mdp="…"` is no prose.
+        if noun == speech::Noun::Password && self.text.as_bytes().get(end) == Some(&b'=') {
+            let known = out.len();
+            self.name(start, end, out);
+            if out.len() > known {
+                return;
+            }
+        }
         if start >= self.found_until && self.budget.has(start) {
             let known = out.len();
             let looked = speech::told(self.text, (start, end), noun, out);
@@ -428,9 +490,11 @@ fn is_keyword(bytes: &[u8], at: usize) -> bool {
         head[..bytes.len() - at].copy_from_slice(&bytes[at..]);
         head
     });
-    let head = head.map(|byte| byte.to_ascii_lowercase());
+    // Letters of both cases become small ones at once, `_` becomes DEL, and nothing else a letter.
+    let folded = (u32::from_le_bytes(head) | 0x2020_2020).to_le_bytes();
     matches!(
-        &head,
-        [b'p', b'w', ..] | b"pass" | b"cret" | b"cred" | b"auth" | [b'h', b'f', b'_', _]
-    ) || matches!(&head[..3], b"tok" | b"key" | b"://")
+        &folded,
+        [b'p', b'w', ..] | b"pass" | b"cret" | b"cred" | b"auth" | [b'h', b'f', 0x7f, _]
+    ) || matches!(&folded[..3], b"tok" | b"key")
+        || head.starts_with(b"://")
 }

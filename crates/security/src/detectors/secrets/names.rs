@@ -3,6 +3,8 @@
 //! A name is a row of words. Its last word counts, behind qualifiers such as `value` or `prod`:
 //! `passwordHash` and `secret_name` hold no secret, `client_secret_value` does.
 
+use super::owners;
+
 /// What a name promises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Promise {
@@ -89,16 +91,20 @@ pub(super) fn promise(words: &Words<'_>, outer: Option<&str>) -> Option<Promise>
     }
     let (last, before) = rest.split_first()?;
     let of_last = role(last);
-    let promise = if of_last & PASSWORD != 0 || ends_with(last, PASSWORD_ENDS) {
+    let of_previous = before.first().copied().or(outer).map_or(0, role);
+    // `key_phrase`, `secretPhrase`
+    let is_phrase = of_last & PHRASE != 0 && of_previous & (OPENS | SECRET | KEY | PASSWORD) != 0;
+    let is_password = of_last & PASSWORD != 0 || is_phrase || owners::ends_in_pass(last);
+    let promise = if is_password || ends_with(last, PASSWORD_ENDS) {
         Promise::Password
-    } else if of_last & SECRET != 0 || ends_with(last, SECRET_ENDS) {
+    } else if of_last & SECRET != 0 || ends_with(last, SECRET_ENDS) || owners::is_opening_key(last)
+    {
         Promise::Secret
     } else if of_last & KEY != 0 {
         Promise::Key
     } else {
         return None;
     };
-    let of_previous = before.first().copied().or(outer).map_or(0, role);
     if of_previous & DENIES != 0 || before.iter().any(|word| role(word) & DENIES_ALL != 0) {
         return None;
     }
@@ -115,29 +121,8 @@ pub(super) fn promise(words: &Words<'_>, outer: Option<&str>) -> Option<Promise>
     Some(promise)
 }
 
-/// Whether a word before "key" does not say whose it is.
-pub(super) fn is_said_of_any_key(word: &str) -> bool {
-    const ANY: [&str; 14] = [
-        "with",
-        "from",
-        "this",
-        "that",
-        "restored",
-        "matching",
-        "host",
-        "public",
-        "given",
-        "following",
-        "found",
-        "saved",
-        "same",
-        "second",
-    ];
-    role(word) & (DENIES | DENIES_ALL) != 0 || ANY.iter().any(|any| any.eq_ignore_ascii_case(word))
-}
-
 /// What a word does in a name.
-fn role(word: &str) -> Roles {
+pub(super) fn role(word: &str) -> Roles {
     let mut folded = [0; 24];
     let Some(folded) = folded.get_mut(..word.len()) else { return 0 };
     folded.copy_from_slice(word.as_bytes());
@@ -184,24 +169,12 @@ const PASSWORD_ENDS: &[&str] = &[
     "passphrase",
     "passwort",
     "kennwort",
-    "dbpass",
-    "userpass",
-    "mypass",
-    "smtppass",
-    "mailpass",
-    "ftppass",
-    "sshpass",
-    "rootpass",
-    "adminpass",
-    "keypass",
-    "storepass",
     "requirepass",
     "masterauth",
     "passin",
     "passout",
     "pw",
     "pwd",
-    "sqlpass",
     "contraseña",
     "密码",
     "密碼",
@@ -223,24 +196,27 @@ const SECRET_ENDS: &[&str] = &[
     "masterkey",
     "sharedkey",
     "licensekey",
+    "salt",
 ];
 
 /// What a word does in a name: a set of the following.
-type Roles = u8;
+pub(super) type Roles = u8;
 /// A password.
-const PASSWORD: Roles = 1;
+pub(super) const PASSWORD: Roles = 1;
 /// A secret or token.
-const SECRET: Roles = 2;
+pub(super) const SECRET: Roles = 2;
 /// A key.
-const KEY: Roles = 4;
+pub(super) const KEY: Roles = 4;
 /// Before a key, makes it one that opens something.
-const OPENS: Roles = 8;
+pub(super) const OPENS: Roles = 8;
 /// Behind the word that counts.
 const BEHIND: Roles = 16;
 /// Before the word that counts, takes its promise back.
-const DENIES: Roles = 32;
+pub(super) const DENIES: Roles = 32;
 /// The same anywhere before it.
-const DENIES_ALL: Roles = 64;
+pub(super) const DENIES_ALL: Roles = 64;
+/// Words that open something, behind a word that says so.
+const PHRASE: Roles = 128;
 
 /// Sorted.
 #[rustfmt::skip]
@@ -267,6 +243,7 @@ const ROLES: &[(&str, Roles)] = &[
     ("authenticity", DENIES),
     ("authkey", SECRET),
     ("authorization", SECRET),
+    ("authtok", PASSWORD),
     ("authtoken", SECRET),
     ("b64", BEHIND),
     ("backup", BEHIND),
@@ -284,6 +261,7 @@ const ROLES: &[(&str, Roles)] = &[
     ("cancel", DENIES),
     ("cancellation", DENIES),
     ("chap", OPENS),
+    ("checksum", DENIES),
     ("cipher", OPENS),
     ("clave", PASSWORD),
     ("client", OPENS),
@@ -304,6 +282,7 @@ const ROLES: &[(&str, Roles)] = &[
     ("credential", SECRET),
     ("credentials", SECRET),
     ("creds", SECRET),
+    ("crypt", OPENS),
     ("crypto", OPENS),
     ("csrf", DENIES | DENIES_ALL),
     ("current", BEHIND),
@@ -417,6 +396,7 @@ const ROLES: &[(&str, Roles)] = &[
     ("partition", DENIES),
     ("pass", PASSWORD),
     ("passcode", PASSWORD),
+    ("passe", PASSWORD),
     ("passord", PASSWORD),
     ("passphrase", PASSWORD | OPENS),
     ("passw", PASSWORD),
@@ -425,6 +405,8 @@ const ROLES: &[(&str, Roles)] = &[
     ("passwords", PASSWORD),
     ("passwort", PASSWORD),
     ("pat", SECRET),
+    ("pepper", SECRET),
+    ("phrase", PHRASE),
     ("placeholder", DENIES_ALL),
     ("plain", BEHIND),
     ("plaintext", BEHIND),

@@ -63,6 +63,19 @@ pub(super) fn is_passphrase(written: &str, may_have_spaces: bool) -> bool {
     stand_ins < 2 && words + 1 >= FEWEST_WORDS
 }
 
+/// Whether `written` is two or three words and a number, with signs between: `copper-otter-41`.
+pub(super) fn is_numbered(written: &str) -> bool {
+    let Some(at) = written.rfind(['-', '.', '_']) else { return false };
+    let (words, number) = (&written[..at], &written[at + 1..]);
+    let is_number = (1..=4).contains(&number.len()) && number.bytes().all(|b| b.is_ascii_digit());
+    let parts = || words.split(['-', '.', '_']);
+    is_number
+        && (2..=3).contains(&parts().take(4).count())
+        && parts().all(|part| {
+            part.len() >= 4 && is_word(part) && !value::is_stand_in_word(&part.to_ascii_lowercase())
+        })
+}
+
 fn is_word(part: &str) -> bool {
     let Some((first, rest)) = part.as_bytes().split_first() else { return false };
     (3..=12).contains(&part.len())
@@ -94,6 +107,16 @@ mod tests {
             ["reset-form-submit-button", "copper-otter-lamp", "copper otter lamp violin", "a-b-c-d"]
         {
             assert!(!is_passphrase(name, false), "{name}");
+        }
+        for (written, expected) in [
+            ("copper-otter-41", true),
+            ("lantern.coffee.5", true),
+            ("copper-otter", false),
+            ("user-account-2", false),
+            ("web-01", false),
+            ("2024-05-12", false),
+        ] {
+            assert_eq!(is_numbered(written), expected, "{written}");
         }
         assert!(is_passphrase("copper otter lamp violin", true));
         assert!(!is_passphrase("enter the secret for this key", true));

@@ -103,10 +103,18 @@ fn is_body(body: &[u8]) -> bool {
 pub(super) fn putty(text: &str, at: usize, out: &mut Vec<Finding>) -> usize {
     let bytes = text.as_bytes();
     let stretch = &bytes[at..bytes.len().min(at + LONGEST)];
-    let Some(line) = memchr::memchr(b'\n', stretch) else { return at + 1 };
+    // The end of the line, which may be written as in a string.
+    let head = &stretch[..stretch.len().min(32)];
+    let in_string = memchr::memmem::find(head, b"\\n");
+    let Some(line) = in_string.map(|i| i + 1).or_else(|| memchr::memchr(b'\n', stretch)) else {
+        return at + 1;
+    };
     let body = &stretch[line + 1..];
     let end = memchr::memmem::find(body, b"Private-MAC").unwrap_or_else(|| body_without_end(body));
-    let key = body[..end].trim_ascii_end();
+    let mut key = body[..end].trim_ascii_end();
+    for end in [&b"\\n"[..], b"\\r"] {
+        key = key.strip_suffix(end).unwrap_or(key);
+    }
     if !is_body(key) {
         return at + 1;
     }

@@ -12,8 +12,6 @@ use crate::detectors::Budget;
 pub(super) enum Hint {
     /// A name of a secret.
     Name,
-    /// The same in a language that does not set its words apart.
-    ForeignName,
     /// `Private-Lines`
     Putty,
     /// `IDENTIFIED BY '…'`
@@ -58,6 +56,12 @@ pub(super) enum Hint {
     NetUse,
     /// `createUser name SHA "…" AES "…"`
     SnmpUser,
+    /// `("admin", "…")`
+    Account,
+    /// `ADMIN_PIN=…`
+    Pin,
+    /// `/msg NickServ IDENTIFY …`
+    Identify,
     /// A vendor's token that is so short that each thirtieth has no digit, which runs are told by.
     Token,
 }
@@ -79,6 +83,7 @@ pub(super) const RARE: &[(&str, usize, Hint)] = &[
     (".login(", 2, Hint::Argument(1)),
     ("WiFi.begin(", 0, Hint::Argument(1)),
     ("new PDO(", 4, Hint::Argument(2)),
+    ("mysqli(", 2, Hint::Argument(2)),
     ("mysqli_connect(", 2, Hint::Argument(2)),
     ("mysql_connect(", 2, Hint::Argument(2)),
     ("getConnection(", 1, Hint::Argument(2)),
@@ -86,11 +91,9 @@ pub(super) const RARE: &[(&str, usize, Hint)] = &[
 
 /// The same, looked at behind those.
 pub(super) const SEARCHED: &[(&str, usize, Hint)] = &[
-    ("_psk", 1, Hint::Name),
-    ("_PSK", 1, Hint::Name),
-    ("psk=", 0, Hint::Name),
     ("_SALT", 1, Hint::Name),
     ("_salt", 1, Hint::Name),
+    ("login=", 1, Hint::Name),
     ("login(", 1, Hint::Connect),
     ("SecureString ", 4, Hint::Argument(0)),
     ("onnect(", 2, Hint::Connect),
@@ -111,7 +114,11 @@ pub(super) const SEARCHED: &[(&str, usize, Hint)] = &[
     ("ShaKeyFor(", 4, Hint::Key(0)),
     ("Fernet(", 0, Hint::Key(0)),
     ("AES.new(", 0, Hint::Key(0)),
-    ("sym_encrypt(", 2, Hint::Key(1)),
+    ("sym_encrypt(", 2, Hint::Argument(1)),
+    ("sym_decrypt(", 5, Hint::Argument(1)),
+    ("AES_ENCRYPT(", 0, Hint::Key(1)),
+    ("AES_DECRYPT(", 0, Hint::Key(1)),
+    ("IDENTIFY ", 4, Hint::Identify),
     ("@tcp(", 0, Hint::Dsn),
     ("ookie: ", 3, Hint::Cookies),
     ("_bind", 0, Hint::Bind),
@@ -136,22 +143,20 @@ pub(super) const SEARCHED: &[(&str, usize, Hint)] = &[
     ("reateUser ", 3, Hint::SnmpUser),
     ("sqlplus ", 0, Hint::Slash),
     ("ftp -", 0, Hint::Ftp),
+    ("ftp.open(", 0, Hint::Connect),
+    ("admin\", \"", 1, Hint::Account),
+    ("admin', '", 1, Hint::Account),
     ("AKIA", 0, Hint::Token),
     ("glpat-", 0, Hint::Token),
     ("sk_live_", 1, Hint::Token),
-];
-
-/// Words beyond ASCII, which have a searcher of their own.
-pub(super) const RARE_BEYOND_ASCII: &[(&str, Hint)] = &[
-    ("пароль", Hint::Name),
-    ("Пароль", Hint::Name),
-    ("密码", Hint::ForeignName),
-    ("密碼", Hint::ForeignName),
-    ("パスワード", Hint::ForeignName),
-    ("비밀번호", Hint::ForeignName),
-    ("şifre", Hint::Name),
-    ("hasło", Hint::Name),
-    ("lösenord", Hint::Name),
+    ("_PIN=", 1, Hint::Pin),
+    ("_PIN = ", 1, Hint::Pin),
+    ("_PIN: ", 1, Hint::Pin),
+    ("createUser(", 4, Hint::Connect),
+    ("CreateUser(", 4, Hint::Connect),
+    ("PSW", 0, Hint::Name),
+    ("psk", 0, Hint::Name),
+    ("PSK", 0, Hint::Name),
 ];
 
 /// What a rare word leads to.

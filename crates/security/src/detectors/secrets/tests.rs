@@ -3,6 +3,7 @@
 //! In [`FOUND`], `⟦…⟧` marks what must be found. All values are made up.
 
 mod grammars;
+mod languages;
 
 use proptest::prelude::*;
 

@@ -12,12 +12,16 @@ const LONGEST: usize = 256;
 pub(super) fn confirm(text: &str, at: usize, out: &mut Vec<Finding>) -> usize {
     let bytes = text.as_bytes();
     let start = at + 3;
-    if at == 0 || !bytes[at - 1].is_ascii_alphanumeric() {
+    // `https\://` in a file of properties.
+    let is_escaped = bytes[..at].ends_with(b"\\") && !bytes[..at].ends_with(b"\\\\");
+    let scheme = at - usize::from(is_escaped);
+    if scheme == 0 || !bytes[scheme - 1].is_ascii_alphanumeric() {
         return start;
     }
     let stretch = &bytes[start..bytes.len().min(start + LONGEST)];
     let ends = |b: &u8| {
-        matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'|' | b'\\')
+        matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'|')
+            || *b == b'\\' && !is_escaped
     };
     let authority = stretch.iter().take_while(|b| **b != b'/' && !ends(b)).count();
     let Some(sign) = memchr::memrchr(b'@', &stretch[..authority])
@@ -25,7 +29,7 @@ pub(super) fn confirm(text: &str, at: usize, out: &mut Vec<Finding>) -> usize {
     else {
         return match webhooks::path(stretch, authority) {
             Some(path) => webhooks::confirm(text, start + path, out),
-            None => start + authority,
+            None => webhooks::behind_host(text, start + authority, out),
         };
     };
     let user_info = &stretch[..sign];

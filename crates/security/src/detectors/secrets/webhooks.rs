@@ -47,6 +47,13 @@ const ADDRESSES: &[(&str, &str)] = &[
     ("heartbeat.uptimerobot.com", "/"),
     ("betterstack.com", "/api/v1/heartbeat/"),
     ("thingsboard.cloud", "/api/v1/"),
+    // What is shown once to whoever opens it.
+    ("onetimesecret.com", "/secret/"),
+    ("pwpush.com", "/p/"),
+    ("pwpush.com", "/r/"),
+    ("privnote.com", "/"),
+    ("scrt.link", "/s/"),
+    ("1ty.me", "/"),
     // Nodes of block chains.
     (".infura.io", "/v3/"),
     (".alchemy.com", "/v2/"),
@@ -60,6 +67,11 @@ const ADDRESSES: &[(&str, &str)] = &[
     // Servers that anybody may run.
     ("", "/hooks/"),
     ("", "/webhook/"),
+    ("", "/reset-password/"),
+    ("", "/password/reset/"),
+    ("", "/password-reset/"),
+    ("", "/magic-link/"),
+    ("", "/secret/"),
 ];
 
 /// As short as `hc-ping.com`, or a server of one's own: `n8n.acme.io`.
@@ -100,7 +112,7 @@ pub(super) fn confirm(text: &str, end: usize, out: &mut Vec<Finding>) -> usize {
     let rest = &bytes[end..bytes.len().min(end + 320)];
     let is_path = |b: &u8| {
         b.is_ascii_alphanumeric()
-            || matches!(b, b'/' | b'_' | b'-' | b'+' | b'@' | b'.' | b':' | b'=')
+            || matches!(b, b'/' | b'_' | b'-' | b'+' | b'@' | b'.' | b':' | b'=' | b'#')
     };
     let len = rest.iter().take_while(|b| is_path(b)).count();
     let Some(path) = text.get(end..end + len) else { return end };
@@ -130,6 +142,79 @@ pub(super) fn confirm(text: &str, end: usize, out: &mut Vec<Finding>) -> usize {
         });
     }
     end + len
+}
+
+/// Words of addresses that a key stands behind, in a part that browsers do not send.
+const SHARED: &[&[u8]] = &[
+    b"send", b"secret", b"share", b"once", b"yopass", b"paste", b"bin", b"note", b"mega.", b"drop",
+];
+
+/// Looks behind the host that ends at `end` for the signature of a link that expires, and for the key
+/// of what is shared by a link. Returns up to where it has looked.
+pub(super) fn behind_host(text: &str, end: usize, out: &mut Vec<Finding>) -> usize {
+    /// How long a path and a query may be.
+    const PATH: usize = 200;
+    const QUERY: usize = 1200;
+    /// How far one parameter goes on behind that.
+    const LAST: usize = 512;
+    let bytes = text.as_bytes();
+    if bytes.get(end) != Some(&b'/') {
+        return end;
+    }
+    let is_end =
+        |b: &u8| !b.is_ascii_graphic() || matches!(b, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\');
+    let path = &bytes[end..bytes.len().min(end + PATH)];
+    // An address within this one is looked at for itself.
+    let is_other = |part: &[u8], i: usize| part[i] == b':' && part[i..].starts_with(b"://");
+    let is_path =
+        |(i, b): &(usize, &u8)| !is_end(b) && !matches!(**b, b'?' | b'#') && !is_other(path, *i);
+    let at = end + path.iter().enumerate().take_while(is_path).count();
+    if !matches!(bytes.get(at), Some(b'?' | b'#')) {
+        return end;
+    }
+    let rest = &bytes[(at + 1).min(bytes.len())..bytes.len().min(at + QUERY)];
+    let mut push = |from: usize, to: usize, rule| {
+        let written = &text[from..to];
+        if written.len() >= 20 && Shape::of(written).digits > 1 {
+            out.push(Finding { start: from, end: to, kind: Kind::Secret, rule });
+        }
+    };
+    let is_rest = |(i, b): &(usize, &u8)| !is_end(b) && !is_other(rest, *i);
+    let mut until = at + rest.iter().enumerate().take_while(is_rest).count();
+    if until - at == rest.len() {
+        // The last parameter is read whole.
+        let further = bytes.get(until + 1..).unwrap_or_default().iter().take(LAST);
+        until += further.take_while(|b| !is_end(b) && **b != b'&').count();
+    }
+    match bytes.get(at) {
+        Some(b'?') => {
+            let query = &bytes[at + 1..until.max(at) + 1];
+            let has = |name: &[u8]| memchr::memmem::find(query, name).is_some();
+            for (name, other) in [(&b"sig="[..], &b"se="[..]), (b"Signature=", b"Expires")] {
+                if let Some(found) = memchr::memmem::find(query, name)
+                    && has(other)
+                {
+                    let from = found + name.len();
+                    let length = query[from..].iter().take_while(|b| **b != b'&').count();
+                    push(at + 1 + from, at + 1 + from + length, "shared_access_signature");
+                }
+            }
+            until
+        }
+        Some(b'#') => {
+            let before = &bytes[end.saturating_sub(40)..at];
+            if SHARED.iter().any(|word| memchr::memmem::find(before, word).is_some()) {
+                let fragment = &text[at + 1..until + 1];
+                let last = fragment.trim_end_matches('/').rsplit('/').next().unwrap_or(fragment);
+                let from = at + 1 + fragment.rfind(last).unwrap_or(0);
+                if Shape::of(last).is_random() {
+                    push(from, from + last.len(), "shared_link");
+                }
+            }
+            until
+        }
+        _ => end,
+    }
 }
 
 /// The signature of a shared access link: `sig=…` behind `sv=` and `se=`.
@@ -180,8 +265,19 @@ mod tests {
             "https://hc-ping.com/#",
             "https://chat.nightjar.io/hooks/#",
             "https://n8n.nightjar.io/webhook/#",
+            "https://eu.onetimesecret.com/secret/#",
+            "https://nightjar.io/reset-password/#",
         ] {
             check(&url.replace('#', secret), &[secret]);
+        }
+        for (url, secret) in [
+            ("https://yopass.se/#/s/8d1f5a52/@", "@"),
+            ("https://send.nightjar.io/download/8d1f5a52/#@", "@"),
+            ("https://a.blob.core.windows.net/c?sv=2022&se=2025&sp=r&sig=@%2Ba%3D", "@%2Ba%3D"),
+            ("https://a.s3.amazonaws.com/c?Expires=17784&Signature=@%3D&Id=4", "@%3D"),
+        ] {
+            let key = "qZ8t4vWq9Xr2Hh3bNm1LdK";
+            check(&url.replace('@', key), &[&secret.replace('@', key)]);
         }
         check("https://hooks.zapier.com/hooks/catch/3415542/2wdj8bb", &["3415542/2wdj8bb"]);
     }
@@ -194,6 +290,8 @@ mod tests {
             "https://github.com/nightjar/app/commit/6b1f02aa5d7c9384e0f6b2a1c8d3957e6b1f02aa",
             "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
             "https://hc-ping.com//a:https://hc-ping.com",
+            "https://docs.nightjar.io/guide#qZ8t4vWq9Xr2Hh3bNm1LdK",
+            "https://nightjar.io/list?sig=name&order=Signature",
         ] {
             check(url, &[]);
         }

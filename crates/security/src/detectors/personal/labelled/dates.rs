@@ -27,7 +27,9 @@ pub(super) fn behind(text: &str, at: usize, end: usize) -> Option<(usize, usize)
             break;
         }
         if starts && let Some(end) = read(text, i) {
-            return Some((i, end));
+            // The next line of a log begins with its time.
+            let is_stamp = lines > 0 && is_timed(bytes, end);
+            return (!is_stamp).then_some((i, end));
         }
         // A number that is no date: the words behind it are about something else.
         others += usize::from(starts && byte.is_ascii_digit());
@@ -36,6 +38,8 @@ pub(super) fn behind(text: &str, at: usize, end: usize) -> Option<(usize, usize)
         }
         match byte {
             b'\n' => lines += 1,
+            // `dob { Date.new(1963, 5, 10) }`
+            b'{' if super::byte(bytes, i + 1) == b' ' => {}
             b'{' | b'}' => return before(bytes, at),
             // In a sentence it goes on about the same.
             b';' if super::byte(bytes, i + 1) != b' ' => return before(bytes, at),
@@ -47,6 +51,11 @@ pub(super) fn behind(text: &str, at: usize, end: usize) -> Option<(usize, usize)
         i += 1;
     }
     before(bytes, at)
+}
+
+/// Whether a time follows the date that ends at `end`: `2025-08-19 02:16:34`.
+fn is_timed(bytes: &[u8], end: usize) -> bool {
+    matches!(bytes.get(end..end + 4), Some([b' ' | b'T', a, b, b':']) if a.is_ascii_digit() && b.is_ascii_digit())
 }
 
 fn says_born(bytes: &[u8]) -> bool {
@@ -80,6 +89,7 @@ fn read(text: &str, start: usize) -> Option<usize> {
     let end = match number(bytes, start) {
         Some((_, _, end)) => match byte(bytes, end) {
             b'-' | b'/' | b'.' => numeric(bytes, start).or_else(|| day_first(text, start)),
+            b',' => listed(bytes, start),
             0x80.. => ideographic(text, start),
             _ => day_first(text, start),
         },
@@ -151,14 +161,33 @@ fn compact(bytes: &[u8], start: usize) -> Option<usize> {
     (iso || other).then_some(start + 8)
 }
 
-/// `1963年5月10日`.
+/// `date(1963, 5, 10)`, `{1963, 5, 10}`: what a constructor takes.
+fn listed(bytes: &[u8], start: usize) -> Option<usize> {
+    if !matches!(byte_before(bytes, start), b'(' | b'{') {
+        return None;
+    }
+    let skip = |end: usize| {
+        let spaced = usize::from(byte(bytes, end + 1) == b' ');
+        (byte(bytes, end) == b',').then_some(end + 1 + spaced)
+    };
+    let (year, 4, end) = number(bytes, start)? else { return None };
+    let (month, _, end) = number(bytes, skip(end)?)?;
+    let (day, len, end) = number(bytes, skip(end)?)?;
+    let fits = is_year(year, 4) && (1..=12).contains(&month) && is_day(day) && len <= 2;
+    (fits && matches!(byte(bytes, end), b')' | b'}' | b',')).then_some(end)
+}
+
+/// `1963年5月10日`, `1963년 5월 10일`.
 fn ideographic(text: &str, start: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut end = start;
-    for unit in ["年", "月", "日"] {
-        let (_, _, at) = number(bytes, end)?;
+    for units in [["年", "년"], ["月", "월"], ["日", "일"]] {
+        let blank = usize::from(end > start && byte(bytes, end) == b' ');
+        let (_, _, at) = number(bytes, end + blank)?;
         let at = if byte(bytes, at) == b' ' { at + 1 } else { at };
-        end = text.get(at..)?.starts_with(unit).then_some(at + unit.len())?;
+        let rest = text.get(at..)?;
+        let unit = units.into_iter().find(|unit| rest.starts_with(unit))?;
+        end = at + unit.len();
     }
     Some(end)
 }
@@ -177,13 +206,19 @@ fn day_first(text: &str, start: usize) -> Option<usize> {
     if let Some(suffix) = suffixes.into_iter().find(|suffix| has(at, suffix)) {
         at += suffix.len();
     }
-    at = gap(bytes, at)?;
+    // `10May1963`
+    let joined = byte(bytes, at).is_ascii_alphabetic() && at == start + len;
+    at = if joined { at } else { gap(bytes, at)? };
     for word in [&b"of "[..], b"de "] {
         if has(at, word) {
             at += word.len();
         }
     }
     at = month(text, at)?;
+    if joined {
+        let (year, len, end) = number(bytes, at)?;
+        return (is_year(year, len) && len != 3).then_some(end);
+    }
     year_behind(bytes, at)
 }
 
@@ -255,7 +290,7 @@ fn month(text: &str, start: usize) -> Option<usize> {
 }
 
 /// The months' names and abbreviations in English, German, French, Spanish, Italian, Portuguese,
-/// Dutch, the Scandinavian languages and Polish. Sorted.
+/// Dutch, the Scandinavian languages, Polish, Czech, Slovak, Hungarian, Romanian and Turkish. Sorted.
 const MONTHS: &[&str] = &[
     "abr",
     "abril",
@@ -264,39 +299,60 @@ const MONTHS: &[&str] = &[
     "apr",
     "april",
     "aprile",
+    "aprilie",
+    "apríla",
+    "aralık",
     "aug",
     "august",
+    "augusta",
     "augusti",
     "augustus",
+    "augusztus",
     "avril",
+    "ağustos",
+    "března",
     "czerwca",
     "dec",
     "december",
+    "decembra",
+    "decembrie",
     "dez",
     "dezember",
     "dic",
     "dicembre",
     "diciembre",
+    "dubna",
     "déc",
     "décembre",
+    "ekim",
     "enero",
+    "eylül",
     "feb",
     "febbraio",
     "febr",
     "febrero",
     "februar",
     "februari",
+    "februarie",
     "february",
+    "február",
+    "februára",
     "fevereiro",
     "février",
     "gennaio",
     "giugno",
     "grudnia",
+    "haziran",
+    "ianuarie",
+    "iulie",
+    "iunie",
     "jan",
     "janeiro",
     "januar",
     "januari",
     "january",
+    "január",
+    "januára",
     "janvier",
     "juillet",
     "juin",
@@ -310,9 +366,18 @@ const MONTHS: &[&str] = &[
     "junho",
     "juni",
     "junio",
+    "júla",
+    "július",
+    "júna",
+    "június",
+    "kasım",
+    "kesäkuuta",
+    "května",
     "kwietnia",
+    "ledna",
     "lipca",
     "listopada",
+    "listopadu",
     "luglio",
     "lutego",
     "maart",
@@ -326,38 +391,65 @@ const MONTHS: &[&str] = &[
     "march",
     "marco",
     "mars",
+    "mart",
+    "martie",
     "marts",
     "marzo",
     "março",
     "may",
     "mayo",
+    "mayıs",
     "mei",
+    "mája",
+    "május",
+    "március",
     "märz",
+    "nisan",
+    "noiembrie",
     "nov",
     "november",
+    "novembra",
     "novembre",
     "novembro",
     "noviembre",
+    "ocak",
     "oct",
     "october",
     "octobre",
+    "octombrie",
     "octubre",
     "okt",
     "oktober",
+    "október",
+    "októbra",
     "ottobre",
     "outubro",
+    "pazdziernika",
     "października",
+    "prosince",
     "sep",
     "sept",
     "september",
+    "septembra",
     "septembre",
+    "septembrie",
     "septiembre",
     "setembro",
     "settembre",
     "sierpnia",
+    "srpna",
     "stycznia",
+    "szeptember",
+    "temmuz",
     "wrzesnia",
     "września",
+    "září",
+    "április",
+    "února",
+    "července",
+    "června",
+    "října",
+    "şubat",
 ];
 
 #[cfg(test)]

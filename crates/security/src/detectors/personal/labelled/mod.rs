@@ -6,7 +6,7 @@
 
 mod columns;
 mod dates;
-mod segment;
+mod standards;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -57,7 +57,17 @@ pub(crate) const WORDS: &[&str] = &[
     "tanggal lahir",
     "lahir",
     "b. ",
+    "geb ",
+    "geb_",
+    "gebdat",
+    "ne_le",
+    "nee_le",
+    "né_le",
+    "bday",
+    "födelse",
+    "nac_",
     "nascid",
+    "nasc",
     "geboortedatum",
     "urodzen",
     "licence",
@@ -69,7 +79,7 @@ pub(crate) const WORDS: &[&str] = &[
     "führerschein",
     "permis de conduire",
     "patente di guida",
-    "patente n",
+    "patente ",
     "permis de conducere",
     "førerkort",
     "kørekort",
@@ -106,6 +116,20 @@ pub(crate) const WORDS: &[&str] = &[
     "paciente",
     "paziente",
     "pid|",
+    "nk1|",
+    "pv1|",
+    "gt1|",
+    "in1|",
+    "obr|",
+    "orc|",
+    "nm1*",
+    "n3*",
+    "dmg*",
+    "pn [",
+    "vcard",
+    "givn ",
+    "birt\n",
+    "birt\r\n",
     "historia clínica",
     "krankenversicher",
     "nhi",
@@ -169,6 +193,26 @@ pub(crate) const WORDS: &[&str] = &[
     "my colleague ",
     "my neighbour ",
     "my neighbor ",
+    "my dad ",
+    "my mum ",
+    "my mom ",
+    "my father ",
+    "my mother ",
+    "my uncle ",
+    "my aunt ",
+    "my cousin ",
+    "my nephew ",
+    "my niece ",
+    "my girlfriend ",
+    "my boyfriend ",
+    "my partner ",
+    "my landlord ",
+    "my doctor ",
+    "my manager ",
+    "my client ",
+    "my tenant ",
+    "my therapist ",
+    "my ex ",
     "macbook",
     "airpods",
 ];
@@ -186,7 +230,7 @@ enum Label {
     Passport,
     /// A word that is a medical number's name.
     Medical,
-    /// The segment of an HL7 message that tells of a patient.
+    /// A place of a format whose positions tell.
     Segment,
     /// A word that is so only with `id`, `number`, `policy` behind it.
     MedicalThing,
@@ -201,6 +245,11 @@ enum Label {
     Introduction,
     /// The same, but it may go on otherwise: `I am`, `my son`.
     Mention,
+}
+
+/// The place of the date that starts at `start`, if one does.
+pub(crate) fn date_at(text: &str, start: usize) -> Option<(usize, usize)> {
+    dates::at(text, start)
 }
 
 /// What a look that finds nothing costs, in about nanoseconds.
@@ -230,10 +279,14 @@ pub(crate) fn confirm(
     let is_frequent = here(&&"name");
     let word = if is_frequent { Some(&"name") } else { WORDS.iter().find(here) };
     let Some(word) = word else { return COST };
+    if !is_meant(bytes, at, word) {
+        return COST;
+    }
     let (label, kind) = label(word);
     if label == Label::Segment {
-        segment::confirm(bytes, at, kinds, out);
-        return COST;
+        let known = out.len();
+        let read = standards::confirm(text, at, kinds, out);
+        return (COST + read).saturating_sub(COST_OF_A_VALUE * (out.len() - known));
     }
     if !kinds.contains(kind) {
         return COST;
@@ -288,8 +341,60 @@ pub(crate) fn confirm(
         }
     };
     let Some(((start, end), rule)) = found else { return COST + read };
+    if *word == "patente " && is_of_patent(&bytes[start..end]) {
+        return COST + read;
+    }
     out.push(Finding { start, end, kind, rule });
+    if label == Label::Birth {
+        more_dates(text, end, out);
+    }
     0
+}
+
+/// Whether the word at `at`, which is a part of others, is no part of one that means something else.
+fn is_meant(bytes: &[u8], at: usize, word: &str) -> bool {
+    let behind = &bytes[at + word.len()..];
+    match word {
+        // `nascent`
+        "nasc" => !behind.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80),
+        // `nac_policy`
+        "nac_" => {
+            let before = &bytes[at.saturating_sub(6)..at];
+            let follows = |end: &[u8]| {
+                before.len() >= end.len()
+                    && before[before.len() - end.len()..].eq_ignore_ascii_case(end)
+            };
+            follows(b"fec_")
+                || follows(b"fecha_")
+                || follows(b"f_") && !byte_before(bytes, at - 2).is_ascii_alphanumeric()
+                || behind.get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"fecha"))
+        }
+        _ => true,
+    }
+}
+
+/// `EP1234567`: a patent, which is a `patente` as well.
+fn is_of_patent(number: &[u8]) -> bool {
+    [b"EP", b"US", b"WO"].iter().any(|office| {
+        number
+            .strip_prefix(*office)
+            .is_some_and(|rest| !rest.is_empty() && !rest[0].is_ascii_alphabetic())
+    })
+}
+
+/// Pushes the dates that follow in a list of dates of birth, behind the one that ends at `end`.
+fn more_dates(text: &str, mut end: usize, out: &mut Vec<Finding>) {
+    let bytes = text.as_bytes();
+    while let Some(quote @ (b'"' | b'\'')) = bytes.get(end).copied() {
+        let rest = &bytes[end + 1..];
+        let Some(next) = rest.strip_prefix(b",") else { return };
+        let blanks = next.iter().take(8).take_while(|byte| byte.is_ascii_whitespace()).count();
+        let start = end + 2 + blanks + 1;
+        let found = (next.get(blanks) == Some(&quote)).then(|| dates::at(text, start)).flatten();
+        let Some((start, to)) = found else { return };
+        out.push(Finding { start, end: to, kind: Kind::BirthDate, rule: "birth_date" });
+        end = to;
+    }
 }
 
 /// Pushes the names that the word at `at` tells, or that stand below it in a table. Returns what was
@@ -354,8 +459,8 @@ fn is_word(bytes: &[u8], at: usize, end: usize, label: Label) -> bool {
 fn label(word: &str) -> (Label, Kind) {
     match word {
         "licence" | "license" | "licencia" | "lizenz" => (Label::Licence, Kind::Licence),
-        "b. " | "geb. " => (Label::ShortBirth, Kind::BirthDate),
-        "pid|" => (Label::Segment, Kind::MedicalId),
+        "b. " | "geb. " | "geb " => (Label::ShortBirth, Kind::BirthDate),
+        _ if standards::WORDS.contains(&word) => (Label::Segment, Kind::MedicalId),
         "prawo jazdy"
         | "körkort"
         | "ehliyet"
@@ -376,7 +481,7 @@ fn label(word: &str) -> (Label, Kind) {
         | "oln:"
         | "licencia de cond"
         | "licencia de mane"
-        | "patente n"
+        | "patente "
         | "permis de conducere"
         | "førerkort"
         | "kørekort"
@@ -415,7 +520,9 @@ fn is_somebodys(bytes: &[u8], at: usize) -> bool {
 /// Whether the licence at `at` is one to drive: `driver's license`, `driving_licence`,
 /// `driverLicense`, `license number` of a `DL`.
 fn driving(bytes: &[u8], at: usize) -> bool {
-    let before = &bytes[at.saturating_sub(14)..at];
+    // In data, a field of the driver stands before: `{"driver": "…", "licence_no": "…"}`.
+    let reach = if matches!(byte(bytes, at + 7), b'_' | b'"' | b' ' | b'N') { 96 } else { 14 };
+    let before = &bytes[at.saturating_sub(reach)..at];
     let has = |word: &[u8]| before.windows(word.len()).any(|here| here.eq_ignore_ascii_case(word));
     let after = byte(bytes, at + 7);
     (has(b"driv") || has(b"conduc") || has(b"operator")) && !after.is_ascii_digit()

@@ -33,6 +33,8 @@ fn dates_of_birth() {
         ("Mme Durand, née le 04/04/1944 à Grenoble", "04/04/1944"),
         ("the witness (b. 6 November 1942) said", "6 November 1942"),
         ("Född 1963-05-10 i Umeå", "1963-05-10"),
+        ("data nasc.: 10/05/1963", "10/05/1963"),
+        ("fec_nac_titular=1963-05-10", "1963-05-10"),
         ("your date of birth; we have (28 Jan 1969) on file", "28 Jan 1969"),
     ] {
         check(text, Some((Kind::BirthDate, value)));
@@ -42,6 +44,8 @@ fn dates_of_birth() {
         "born2code since 2015",
         "dob = models.DateField(null=True)",
         "a born leader of 1963",
+        "nascent: 1963-05-10",
+        "nac_rollout: 1963-05-10",
     ] {
         check(text, None);
     }
@@ -72,6 +76,7 @@ fn licences_and_passports() {
         "\"passport\": \"^0.6.0\", passport.use(x)",
         "the driver license is BSD-3-Clause",
         "Copyright 2019 driver license",
+        "patente EP1234567",
     ] {
         check(text, None);
     }
@@ -119,6 +124,34 @@ fn segments_of_health_messages() {
     ];
     assert_eq!(found, expected);
     check("rapid|1||4839201", None);
+    // A card that is cut inside of a character, and in general before the end of its line.
+    let cut = format!("BEGIN:VCARD\nNOTE:{}\nN:{}", "x".repeat(1001), "é".repeat(10));
+    check(&cut, None);
+    for (text, expected) in [
+        (
+            "NM1*IL*1*NAKAMURA*MARJORIE****MI*9TK9GK0NR36~",
+            &["NAKAMURA", "MARJORIE", "9TK9GK0NR36"][..],
+        ),
+        ("NM1*PR*2*ACME HEALTH*****PI*12345~", &[]),
+        (
+            "(0010,0010) PN [DOE^JANE]  # 8\n(0010,0020) LO [38478509]\n(0010,0030) DA [19690720]",
+            &["DOE^JANE", "38478509", "19690720"],
+        ),
+        ("BEGIN:VCARD\nN:Krautgartner;Magdalena;;;\nEND:VCARD", &["Krautgartner", "Magdalena"]),
+        (
+            "2 GIVN Mona\n2 SURN Farouk\n1 BIRT\n2 DATE 9 Sep 1956\n",
+            &["Mona", "Farouk", "9 Sep 1956"],
+        ),
+        ("PV1|1|I|W^389^1||||004777^Pham^Thao|||SUR", &["Pham^Thao"]),
+        (
+            "BEGIN:VCARD\nN:Arnesen;Kari\nBEGIN:VCARD\nN:Lund;Nils\n",
+            &["Arnesen", "Kari", "Lund", "Nils"],
+        ),
+        ("PID|1|PID|1||4839201^^^HOSP", &["4839201"]),
+    ] {
+        let found: Vec<_> = scan(text, kinds).iter().map(|f| &text[f.range()]).collect();
+        assert_eq!(found, expected, "{text}");
+    }
 }
 
 #[test]

@@ -36,7 +36,10 @@ pub(super) fn behind(bytes: &[u8], end: usize, value: Value) -> Option<(usize, u
             let word_end = word_end(bytes, i, limit);
             let word = &bytes[i..word_end];
             if !leads(word, value, &mut named) {
-                return None;
+                // `passeport présenté : 69DX65150`
+                let is_paper = matches!(value, Value::Passport | Value::Licence);
+                i = behind_colon(bytes, word_end, limit).filter(|_| is_paper)?;
+                continue;
             }
             i = word_end;
             continue;
@@ -55,6 +58,16 @@ pub(super) fn behind(bytes: &[u8], end: usize, value: Value) -> Option<(usize, u
         i += 1;
     }
     None
+}
+
+/// Behind the colon that ends a label of a word or two, where a value is directly behind it.
+fn behind_colon(bytes: &[u8], at: usize, limit: usize) -> Option<usize> {
+    const WORDS: usize = 16;
+    let rest = &bytes[at..limit.min(at + WORDS)];
+    let colon = rest
+        .iter()
+        .position(|byte| !(byte.is_ascii_alphabetic() || *byte == b' ' || *byte >= 0x80))?;
+    rest[colon..].starts_with(b": ").then_some(at + colon + 2)
 }
 
 /// The end of the value at `start`, where a table's column says what it is.
@@ -83,7 +96,7 @@ pub(super) fn leads(word: &[u8], value: Value, named: &mut bool) -> bool {
     lower.make_ascii_lowercase();
     match &*lower {
         b"number" | b"numbers" | b"num" | b"no" | b"nr" | b"id" | b"ids" | b"identifier"
-        | b"nummer" | b"numero" | b"code" | b"codes" | b"mrn" | b"nbr" => {
+        | b"nummer" | b"numero" | b"code" | b"codes" | b"mrn" | b"nbr" | b"numbered" => {
             *named = true;
             true
         }

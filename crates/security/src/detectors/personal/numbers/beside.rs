@@ -10,7 +10,12 @@ const NEAR: usize = 64;
 pub(super) fn is_contact(bytes: &[u8], start: usize, end: usize) -> bool {
     is_labelled(bytes, start)
         || is_behind_name(bytes, start) && !is_dated(&bytes[start..end])
-        || is_beside_mail(bytes, start, end)
+        || !is_day(&bytes[start..end]) && is_beside_mail(bytes, start, end)
+}
+
+/// `10 2025`: the day and the year of a date in letters, in a list of changes.
+fn is_day(number: &[u8]) -> bool {
+    matches!(number, [a, b, b' ', b'1' | b'2', b'9' | b'0', _, _] if a.is_ascii_digit() && b.is_ascii_digit())
 }
 
 /// `Visual Studio 17 2022`, `Thu July 31 2014`: the year of a product or a date, or too few digits for a

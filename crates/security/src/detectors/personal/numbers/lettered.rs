@@ -1,7 +1,7 @@
 //! National identity numbers of digits and letters.
 
-use super::First;
 use super::checksums::{remainder, value};
+use super::{First, cells};
 use crate::detectors::personal::classes::{self, lowest, mask};
 use crate::detectors::personal::context::{self, ES, FI, IDENTITY, IE, IN, IT, MX, OTHER, SG, UK};
 
@@ -60,7 +60,10 @@ fn in_a_word(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     let scheme = if plain { plain_scheme(word) } else { dashed_scheme(word) };
     let found = match scheme {
         Some((_, true)) => true,
-        Some((topics, false)) => context::before(bytes, word_start, REACH).has(topics),
+        Some((topics, false)) => {
+            context::before(bytes, word_start, REACH).has(topics)
+                || cells::words(bytes, word_start, end).is_some_and(|words| words.has(topics))
+        }
         None => {
             plain && is_any(word) && {
                 let words = context::before(bytes, word_start, REACH);

@@ -207,13 +207,14 @@ fn generic(run: &Run<'_>, first: usize, words: Context) -> Option<usize> {
     }
     // A program's constants are bare numbers, too, and their names have words such as `pps`.
     let end = run.groups()[first + groups - 1].end;
-    let quoted = matches!(context::byte(run.bytes, end), b'"' | b'\'');
+    let quoted = matches!(context::byte(run.bytes, end), b'"' | b'\'')
+        || super::cells::words(run.bytes, group.start, end).is_some_and(|above| above.has(NAMES));
     let label = context::byte_before(run.bytes, group.start.saturating_sub(1)) == b':';
     if !quoted && context::in_code(run.bytes, group.start) && !label {
         return None;
     }
     let country = words.nearest >> 16 != 0 && words.nearest & OTHER == 0;
-    (country || words.is(IDENTITY) && !words.is(OTHER)).then_some(groups)
+    (country || is_identity(words)).then_some(groups)
 }
 
 /// Whether the words speak of somebody's identity number: `id` alone does not.

@@ -50,7 +50,11 @@ pub(super) fn find(
     let (end, extended) = extension(run.bytes, number_end);
     let grade = if extended { grade.max(Grade::Likely) } else { grade };
     // Most bare numbers have no such word before them: that is cheap to see.
-    if grade == Grade::Bare && !words().is(PHONE | REACH) && words().nearest != 0 {
+    if grade == Grade::Bare
+        && !words().is(PHONE | REACH)
+        && words().nearest != 0
+        && !is_own(run.bytes, start)
+    {
         return None;
     }
     let after = context::after(run.bytes, end, BEHIND);
@@ -58,7 +62,10 @@ pub(super) fn find(
         return None;
     }
     let street = || after.has(STREET);
-    let named = behind_another || after.is(PHONE | REACH) || words().is(PHONE | REACH);
+    let named = behind_another
+        || after.is(PHONE | REACH)
+        || words().is(PHONE | REACH)
+        || is_own(run.bytes, start);
     let is_hinted = || named || beside::is_contact(run.bytes, start, end);
     let found = match grade {
         // Also what people make up when they write of a phone.
@@ -94,10 +101,25 @@ pub(super) fn find(
                 && (prose || is_behind_word(run.bytes, start));
             let named = after.is(PHONE) || words().is(PHONE) && written;
             let called = words().is(REACH) && (prose || quoted && long >= 9);
-            (named || called || dialled) && !street() && !after.is(OTHER)
+            let own = is_own(run.bytes, start);
+            (named || called || dialled || own) && !street() && !after.is(OTHER)
         }
     };
     found.then_some((start, end))
+}
+
+/// `my number 28863372`, `her number is 580 940 984`: a number that somebody has.
+fn is_own(bytes: &[u8], start: usize) -> bool {
+    let before = &bytes[start.saturating_sub(20)..start];
+    // Who sends and who gets a message.
+    if before.ends_with(b" to=") || before.ends_with(b" from=") {
+        return bytes[start] == b'0' || bytes[start] == b'+';
+    }
+    let Some(before) = before.strip_suffix(b" ") else { return false };
+    let before = before.strip_suffix(b" is").unwrap_or(before);
+    let Some(before) = before.strip_suffix(b" number") else { return false };
+    let word = before.rsplit(|byte| !byte.is_ascii_alphabetic()).next().unwrap_or_default();
+    [&b"my"[..], b"his", b"her", b"their"].iter().any(|own| own.eq_ignore_ascii_case(word))
 }
 
 /// Whether the nearest word says that the number is something else. Versions do not begin with a 0
@@ -144,7 +166,8 @@ fn is_area(run: &Run<'_>, first: usize, groups: usize) -> bool {
     let code = run.groups()[first].len();
     let british = run.text(first)[0] == b'0' && (3..=5).contains(&code) && groups > 2;
     let brazilian = run.shape(first, &[2, 5, 4]) && run.text(first + 1)[0] == b'9';
-    apart && (british || brazilian)
+    let fixed = run.shape(first, &[2, 4, 4]) && matches!(run.text(first + 1)[0], b'2'..=b'5');
+    apart && (british || brazilian || fixed && run.after(first + 1) == Separator::Dash)
 }
 
 /// Whether a phone number may start with group `first`.
@@ -464,7 +487,9 @@ fn trunk(run: &Run<'_>, first: usize) -> Option<(usize, Grade)> {
         return lone.then_some((5, Grade::Likely));
     }
     let range = groups == 2 && run.shape(first, &[text.len(), text.len()]);
-    let usual = (9..=12).contains(&digits.len()) && (2..=6).contains(&text.len()) && !range;
+    let apart = run.groups()[first + 1].len() == 1;
+    let usual =
+        (9..=12).contains(&digits.len()) && (2..=6).contains(&text.len()) && !range && !apart;
     let grade = if usual && groups <= 4 { Grade::Likely } else { Grade::Possible };
     (8..=13).contains(&digits.len()).then_some((groups, grade))
 }
@@ -528,8 +553,9 @@ fn plain_groups(run: &Run<'_>, first: usize, most: usize) -> Option<usize> {
         if kind == Separator::Slash && i > 1 {
             return None;
         }
-        // A single digit may only come first, as in `0-800` and `1 800`.
-        if group.len() < 2 {
+        // A single digit may only come first, as in `0-800` and `1 800`, or behind an area that is
+        // dialled with a 0: `011 2 406 475`.
+        if group.len() < 2 && !(i == 1 && all.len() > 2 && run.text(first).starts_with(b"0")) {
             return None;
         }
         total += group.len();

@@ -1,5 +1,13 @@
 //! The words of a sentence, without the signs around them.
 
+use crate::detectors::words::{WordList, sorted};
+
+/// Words that join one part of a sentence to the next.
+static CONJUNCTIONS: WordList = WordList::new(&sorted([
+    "and", "but", "und", "et", "y", "e", "en", "och", "og", "ja", "i", "a", "és", "и", "і", "та",
+    "ve", "και", "và", "dan", "ir", "un",
+]));
+
 /// A word of prose.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Chunk<'a> {
@@ -29,6 +37,21 @@ impl Chunk<'_> {
         (line.is_empty() || is_speaker || matches!(line, "-" | "*")) && behind.len() < 2
     }
 
+    /// Whether it ends a line or a part of a sentence.
+    pub(super) fn ends_clause(&self, text: &str) -> bool {
+        if self.behind.contains([',', ';', '.', ')', '，', '。', '、']) {
+            return true;
+        }
+        // Conjunctions are short.
+        const REACH: usize = 32;
+        let to = text.floor_char_boundary(text.len().min(self.end + REACH));
+        let behind = text[self.end..to].trim_start_matches([' ', '\r']);
+        behind.is_empty() || behind.starts_with(['\n', '(', '/']) || {
+            let next = behind.split([' ', '\n']).next().unwrap_or(behind);
+            CONJUNCTIONS.has(next)
+        }
+    }
+
     /// Whether brackets and a semicolon behind it end a statement.
     pub(super) fn ends_statement(&self) -> bool {
         self.behind.contains(");") || self.behind.contains("))") || self.written.contains(");")
@@ -46,8 +69,12 @@ impl Chunk<'_> {
         if !self.written.bytes().any(is_sign) {
             return !self.behind.is_empty() && self.ends_statement();
         }
+        // Of what was to what is now.
+        if matches!(self.written, "->" | "=>") {
+            return false;
+        }
         let has = |parts: &[&str]| parts.iter().any(|part| self.written.contains(part));
-        matches!(self.written, "=" | "|" | "==" | "+" | "=>" | "!=")
+        matches!(self.written, "=" | "|" | "==" | "+" | "!=")
             || has(&[
                 "()", "(\"", "('", "{", "}", "=>", "->", "::", "!=", "==", "};", "[]", "&&", "||",
                 "</", "/>",

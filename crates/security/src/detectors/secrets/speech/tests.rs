@@ -94,6 +94,56 @@ const TOLD: &[&str] = &[
     "Bitte diesen API-Key benutzen: ⟦9f2c7be04a6d1835fe20c94b7a61d3e8⟧",
     "The service wants `X-Api-Key`; for tests use `⟦9f2c7be04a6d1835fe20c94b7a61d3e8⟧`.",
     "here's my token: ⟦q8Zt4vWq9Xr2Hh3bNm1LdKpa⟧ please check why I get 403",
+    // Other languages, as they are typed.
+    "пароль от вайфая ⟦Lavanda-83x⟧, сеть OtterNet7710",
+    "Пароль администратора: ⟦lavanda83⟧",
+    "пароль від роутера ⟦Vydra!4471⟧",
+    "heslo=⟦levandule83⟧ adresa=10.0.0.4 požadavek=4f1a",
+    "Mật khẩu wifi là ⟦lavender83⟧ nhé",
+    "mật khẩu máy in: ⟦lavender83⟧, đừng gửi ai",
+    "kata sandi wifi: ⟦lavender83⟧",
+    "haslo do serwera to ⟦lawenda83⟧",
+    "parola wifi: ⟦lavanda83⟧",
+    "비번 ⟦lavender83⟧ 입니다",
+    "Clave: ⟦lavanda83⟧\n",
+    "ключ API ⟦q8Zt4vWq9Xr2Hh3bNm1LdKpa⟧ попал в репозиторий",
+    "Şu API anahtarıyla (⟦q8Zt4vWq9Xr2Hh3bNm1LdKpa⟧) bir istek yaz",
+    "API 키 ⟦q8Zt4vWq9Xr2Hh3bNm1LdKpa⟧ 폐기 요청",
+    "新的接口密钥如下：\n\n⟦q8Zt4vWq9Xr2Hh3bNm1LdKpa⟧",
+    "ID 4471，Secret ⟦q8Zt4vWq9Xr2Hh3bNm1LdKpa⟧，请禁用",
+    // Keypads.
+    "код домофона ⟦4827#⟧, пин от карты ⟦9051⟧, никому не говори",
+    "portkoden är ⟦0778⟧ och larmet stängs av med ⟦840190⟧",
+    "kod do bramy ⟦4089#⟧, pin do alarmu ⟦5054⟧, klucze u sąsiada",
+    "sim pin ⟦4827⟧ / puk ⟦23467604⟧, in case you lock it",
+    "gate code is ⟦*4827#⟧, leave it inside",
+    "zoom passcode ⟦482716⟧ if it asks",
+    "Ваш код подтверждения: ⟦481516⟧",
+    // Codes and seeds.
+    "Scratch codes: ⟦48215093⟧ ⟦77190264⟧ ⟦33509187⟧",
+    "Backup codes:\n[ ] ⟦4821 5093⟧\n[ ] ⟦7719 0264⟧\n",
+    "Wiederherstellungscodes:\n⟦3f8a1-99c2d⟧\n⟦77b0e-1d4aa⟧\n⟦c02f9-5e6b1⟧",
+    "Guarde os códigos de recuperação:\n⟦3f8a1-99c2d⟧\n⟦77b0e-1d4aa⟧\n⟦c02f9-5e6b1⟧",
+    "TOTP secret: ⟦MZXW 6YTB OI5D GQ2L⟧",
+    // Boxes that make a network.
+    "SSID: OtterNet\nKey: ⟦p7qzr4wmx2⟧",
+    "WLAN-Schlüssel: ⟦63582917403816205947⟧",
+    "La clé du réseau wifi est ⟦DwPVXi4PV2nI⟧",
+    // A label above its value, a value below its sentence.
+    "Mail\nUsername\nkim\nPassword\n⟦lavender83⟧\nWebsite\nhttps://mail.example.net",
+    "here is the zip, the password comes in the next message\n⟦lavender83⟧",
+    "password for user 'ubuntu': ⟦copper-otter-41⟧",
+    "old password was ⟦Kestrel!4471⟧ -> new one ⟦Heron?9920x⟧. Thanks",
+    "har lösenordet ändrats?\n[10:39] ja, ⟦goldf1sh07t3r9⟧ från och med idag",
+    "door code for the office after 7pm: ⟦4827#⟧ (push hard)",
+    "try ⟦cr1cketbr@mble9⟧ instead",
+    // Messages without a word for it.
+    "that one expired, try ⟦Heron?9920x⟧ instead",
+    "log in as kim with ⟦Kestrel!4471⟧ for now",
+    "logga in med gäst och ⟦lavendel1985⟧",
+    "Zugang: root / ⟦ZdcI9kV0nL⟧ (bitte ändern)",
+    "it's admin/⟦LampOtter211⟧ on every switch",
+    "попробуй ⟦BgcIYZC2H97ZAn5mdnKF⟧, старый не работает",
     "accounts: [\"0x⟦9f2c7be04a6d1835fe20c94b7a61d3e8017bd5c2f38e6a94c1d07b52e8f3a6d1⟧\"],",
 ];
 
@@ -147,5 +197,30 @@ const TALK: &[&str] = &[
     "// the secret key is derived as in TLS1.3/ChaCha20Poly1305: by hashing",
     "login: add support for OAuth2 / OpenID (#221)",
     "Das Passwort muss 8 bis 64 Zeichen haben und wird mit PBKDF2 gespeichert.",
+    "the password for OtterNet7710 is on the fridge, the one for Lamp2201, too",
+    "API key is missing. Request ID: q8Zt4vWq9Xr2Hh3bNm1LdKpa",
+    "the password changed.\nSerial number: SN6G5068DP3\n",
+    "Meldung „Kennwort falsch (Code 4711)“",
+    "sw19>en\nPassword: \nsw19#show run",
+    "checksum/secret: 956c950e8f3ea68755870b328b98571685097d9ece94a0a2a4d93eb65d1e748d",
+    "HTTP status codes: 40412345 50067890 20011223",
+    "code de retour 4827, voir le journal",
+    "код ошибки 482716, попробуйте позже",
+    "try node18 instead, the old one doesn't work",
+    "use utf8mb4 for that table, it's 2024",
+    "log in to build-server-7 with ssh",
+    "the pin was introduced in 2019, see commit 48271653",
+    "what's the password? see deploy@web01, root@k8s-1 and ops@node7b",
+    "use react@18.2.0 or lodash@4.17.21 instead",
+    "it's COVID-19! use FFP2 masks",
+    "error code 4827, gate closed 2024",
     "The password for the account user_service2 is rotated by job-1172 every 30 days.",
 ];
+
+#[test]
+fn many_words_for_codes_are_paid_for_and_read() {
+    for word in ["код 1234 ", "ключ 1 ", "API 1 "] {
+        let text = word.repeat(2000) + "\n\nпароль: Kestrel!4471";
+        assert!(found(&text).iter().any(|value| value == "Kestrel!4471"), "{word}");
+    }
+}

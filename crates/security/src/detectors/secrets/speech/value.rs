@@ -29,8 +29,11 @@ pub(super) fn password(word: &str) -> Strength {
         };
     }
     let shape = Shape::of(word);
-    if shape.letters() < 2 || shape.spaces + shape.beyond_ascii > 0 {
+    if shape.spaces > 0 || shape.letters() < 2 {
         return Strength::Word;
+    }
+    if shape.beyond_ascii > 0 {
+        return beyond_ascii(word, &shape);
     }
     if is_elsewhere(word) || value::is_reference(word) || value::is_stand_in(word) {
         return Strength::Word;
@@ -60,12 +63,40 @@ pub(super) fn password(word: &str) -> Strength {
     if shape.is_random() && !shape.is_hex {
         return Strength::Weak;
     }
-    let parted = shape.joints > 0;
+    // Signs at its ends do not part it.
+    let parted = word.trim_matches(['_', '-']).contains(['_', '-', '.']);
     let is_made_up = if parted {
-        shape.digits >= 2 && shape.letters() >= 6 && shape.upper > 0 && shape.lower > 0
+        passphrase::is_numbered(word)
+            || shape.digits >= 2 && shape.letters() >= 6 && shape.upper > 0 && shape.lower > 0
     } else {
         shape.len >= 6 && shape.letters() >= 3 && (shape.digits >= 2 || shape.alternations > 1)
     };
+    if is_made_up && begins_well { Strength::Weak } else { Strength::Word }
+}
+
+/// Whether `word` is what opens a wireless network, as its box has it printed: digits only, perhaps in
+/// groups, or letters and digits.
+pub(super) fn is_network_key(word: &str) -> bool {
+    let shape = Shape::of(word);
+    let is_plain = shape.specials + shape.spaces + shape.beyond_ascii == 0;
+    let is_number = shape.letters() == 0 && shape.digits >= if shape.joints > 0 { 12 } else { 8 };
+    let is_mixed = shape.digits > 0 && shape.letters() > 0 && !is_technical(word);
+    is_plain
+        && (8..=63).contains(&word.len())
+        && (is_number || is_mixed)
+        && !is_elsewhere(word)
+        && !value::is_stand_in(word)
+}
+
+/// How much a word with letters beyond ASCII looks like a password. Signs of punctuation are none, and
+/// languages that do not set their words apart have no such words.
+fn beyond_ascii(word: &str, shape: &Shape) -> Strength {
+    let is_letter = |c: char| c.is_ascii() || c.is_alphabetic() && c < '\u{0530}';
+    let is_sign = |b: u8| b.is_ascii_alphanumeric() || b >= 0x80 || b"!@#$%&*?_.+-".contains(&b);
+    let is_made_up = shape.digits >= 2 || shape.digits > 0 && shape.specials > 0;
+    let is_made_up = is_made_up && word.chars().all(is_letter) && word.bytes().all(is_sign);
+    // Ordinals and measures begin with their digits, and end in a few letters.
+    let begins_well = !word.starts_with(|c: char| c.is_ascii_digit()) || shape.alternations > 1;
     if is_made_up && begins_well { Strength::Weak } else { Strength::Word }
 }
 
@@ -110,6 +141,29 @@ fn is_licence(word: &str) -> bool {
         })
 }
 
+/// What is typed behind the prompt of a machine of the network.
+const COMMANDS: &[&str] = &[
+    "sh",
+    "show",
+    "conf",
+    "config",
+    "configure",
+    "copy",
+    "write",
+    "wr",
+    "exit",
+    "end",
+    "ping",
+    "reload",
+    "enable",
+    "en",
+    "debug",
+    "clear",
+    "terminal",
+    "telnet",
+    "ssh",
+];
+
 /// Versions, accounts on a machine, tickets, names that a sign joins or a question ends: `1.2.3+sha5`,
 /// `deploy@web01`, `authlib#1234`, `Node18+Chrome120`, `Windows2000?`.
 fn is_named(word: &str) -> bool {
@@ -124,10 +178,16 @@ fn is_named(word: &str) -> bool {
     let lower = |part: &str| part.bytes().all(|b| !b.is_ascii_uppercase());
     is_version
         || word.split_once('@').is_some_and(|(user, host)| {
-            is_plain(user) && is_plain(host) && lower(user) && lower(host)
+            is_plain(user)
+                && is_plain(host)
+                && lower(user)
+                && lower(host)
+                && !has_digit_for_letter(user)
+                && !has_digit_for_letter(host)
         })
         || word.split_once('#').is_some_and(|(name, number)| {
-            is_plain(name) && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
+            let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+            is_plain(name) && (is_number || COMMANDS.contains(&number))
         })
         || word.contains('+')
             && word
@@ -136,11 +196,22 @@ fn is_named(word: &str) -> bool {
         || word.ends_with('?') && is_plain(ended)
 }
 
+/// Whether a digit stands for a letter within a word: `cr1cket`. Names of machines have theirs at an end,
+/// or between single letters: `k8s`.
+fn has_digit_for_letter(word: &str) -> bool {
+    word.as_bytes().windows(5).any(|five| {
+        five[2].is_ascii_digit()
+            && [five[0], five[1], five[3], five[4]].iter().all(u8::is_ascii_lowercase)
+    })
+}
+
 /// Addresses, paths and files.
 fn is_elsewhere(word: &str) -> bool {
     let is_address = word.split_once('@').is_some_and(|(_, host)| host.contains('.'));
-    const HEADS: &[&str] =
-        &["0x", "sha256", "sha1", "sha512", "md5", "http", "www.", "/", "./", "../", "~/"];
+    const HEADS: &[&str] = &[
+        "0x", "SHA256:", "MD5:", "sha256", "sha1", "sha512", "md5", "http", "www.", "/", "./",
+        "../", "~/",
+    ];
     const ENDS: &[&str] = &[
         ".md", ".txt", ".json", ".yaml", ".yml", ".pem", ".key", ".pdf", ".com", ".org", ".net",
         ".io", ".local", ".log",

@@ -1,5 +1,9 @@
 //! What prose calls a secret, and the words that stand between that and the secret, in many languages.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 use crate::detectors::words::{Beginnings, WordList, sorted};
 
 /// What is spoken of.
@@ -11,15 +15,44 @@ pub(in super::super) enum Noun {
     Login,
     /// A key, token or secret: made by chance.
     Key,
+    /// What opens a wireless network.
+    Network,
+    /// A key, where it is said only that an interface is spoken of.
+    Interface,
     /// A few digits that open a thing.
     Pin,
     /// A code that is good for once.
     Code,
-    /// Codes for who has lost the second factor.
+    /// What codes for who has lost the second factor are called, before the word for codes.
     Codes,
+    /// Such codes.
+    CodeList,
     /// The words that a wallet is made from.
     Phrase,
 }
+
+/// Stems that are searched for all at once, in small letters.
+pub(super) struct Stems(LazyLock<Option<AhoCorasick>>);
+
+impl Stems {
+    pub(super) const fn new(automaton: fn() -> Option<AhoCorasick>) -> Self {
+        Self(LazyLock::new(automaton))
+    }
+
+    /// Whether `text` has one.
+    fn are_in(&self, text: &str) -> bool {
+        self.0.as_ref().is_some_and(|automaton| automaton.is_match(text))
+    }
+
+    /// The index of each in `text` and where it begins, overlapping ones as well.
+    pub(super) fn each(&self, text: &str) -> impl Iterator<Item = (usize, usize)> {
+        let found = self.0.iter().flat_map(move |all| all.find_overlapping_iter(text));
+        found.map(|found| (found.pattern().as_usize(), found.start()))
+    }
+}
+
+/// What it costs to search the words around one for stems.
+pub(super) const COST_OF_STEMS: usize = 240;
 
 /// Words for passwords, as endings: German and its relatives join words.
 const PASSWORDS: &[&str] = &[
@@ -107,10 +140,37 @@ static OPENERS: WordList = WordList::new(&sorted([
     "write",
 ]));
 
+/// What stands near a word for a key that opens a wireless network, in small letters.
+#[rustfmt::skip]
+const NETWORKS: &[&str] = &[
+    "wifi", "wi-fi", "wlan", "wpa", "ssid", "wireless", "network", "netzwerk", "réseau", "sans fil",
+    "red wifi", "nombre de red", "clave de red", "di rete", "de rede", "netwerk", "nätverk", "сети",
+    "сеть", "мереж", "sieci", "sítě", "无线", "wps",
+];
+
+/// Whether the word `start..end` for a key is about a wireless network: right before or behind it, or in
+/// the line above.
+pub(super) fn is_of_network(text: &str, start: usize, end: usize) -> bool {
+    /// How far before and behind it is read.
+    const BEFORE: usize = 48;
+    const BEHIND: usize = 20;
+    static STEMS: Stems = Stems::new(|| AhoCorasick::new(NETWORKS).ok());
+    if !super::has_digit(text.as_bytes(), end) {
+        return false;
+    }
+    let from = text.ceil_char_boundary(start.saturating_sub(BEFORE));
+    let to = text.floor_char_boundary(text.len().min(end + BEHIND));
+    let behind = text[end..to].split([':', '\n', '.', ',']).next().unwrap_or_default();
+    let around = [text[from..end].to_lowercase(), behind.to_lowercase()];
+    around.iter().any(|part| STEMS.are_in(part))
+}
+
 /// What the name `start..end` of `text` is called in prose, if it is no name of code.
 pub(super) fn noun(text: &str, start: usize, end: usize) -> Option<Noun> {
     let name = text.get(start..end).filter(|name| name.len() <= 40)?;
-    if name.contains('_') || name.bytes().any(|b| b.is_ascii_digit()) {
+    // `checksum/secret` of what Helm writes.
+    let is_digest = text[..start].ends_with("checksum/");
+    if is_digest || name.contains('_') || name.bytes().any(|b| b.is_ascii_digit()) {
         return None;
     }
     let last = name.rsplit('-').next().unwrap_or(name);
@@ -130,6 +190,7 @@ pub(super) fn noun(text: &str, start: usize, end: usize) -> Option<Noun> {
     match word {
         "credentials" | "credential" | "creds" | "cred" => Some(Noun::Login),
         "token" | "secret" => Some(Noun::Key),
+        "key" if is_of_network(text, start, end) => Some(Noun::Network),
         "key" | "apikey" => {
             let name = name.to_lowercase();
             let is_said_within = name.strip_suffix("key").is_some_and(|before| {
@@ -233,6 +294,26 @@ static SAYING: WordList = WordList::new(&sorted([
     "है",
     "теперь",
     "тепер",
+    "будет",
+    "буде",
+    "е",
+    "היא",
+    "הוא",
+    // Vietnamese, Indonesian, Romanian, Lithuanian, Thai
+    "là",
+    "adalah",
+    "jadi",
+    "este",
+    "yra",
+    "คือ",
+    // What it became
+    "ficou",
+    "virou",
+    "devient",
+    "wurde",
+    "werd",
+    "blev",
+    "ble",
     "-",
     "–",
     "—",
@@ -291,6 +372,83 @@ static EXAMPLES: WordList = WordList::new(&sorted([
     "like", "such", "e.g", "eg", "example", "beispiel", "exemple", "ejemplo", "exemplo", "esempio",
     "z.b",
 ]));
+
+/// Words right before the name of something that a secret is for.
+static PREPOSITIONS: WordList = WordList::new(&sorted([
+    "for", "of", "on", "at", "in", "from", "with", "by", "about", "against", "the", "this", "that",
+    "für", "vom", "von", "auf", "zu", "zum", "zur", "bei", "im", "am", "an", "der", "die", "den",
+    "dem", "des", "de", "du", "la", "le", "les", "sur", "pour", "au", "aux", "dans", "del", "el",
+    "los", "en", "para", "por", "di", "do", "dos", "da", "no", "na", "em", "dello", "della", "per",
+    "van", "voor", "op", "het", "bij", "od", "dla", "pro", "ke", "k", "w", "z", "u", "för", "till",
+    "på", "av", "til", "til", "om", "от", "для", "на", "к", "в", "у", "с", "від", "до", "з", "за",
+    "για", "από", "του", "της", "στο", "của", "cho", "untuk", "dari", "pada",
+]));
+
+/// Words of a label whose value is something else: `Request ID: …`, `Serial number: …`.
+#[rustfmt::skip]
+static OTHER_LABELS: WordList = WordList::new(&sorted([
+    "id", "ids", "uuid", "guid", "serial", "number", "no", "nr", "nummer", "numéro", "número",
+    "numero", "номер", "numer", "číslo", "sha", "sha1", "sha256", "md5", "hash", "fingerprint",
+    "empreinte", "huella", "impronta", "fingerabdruck", "checksum", "digest", "certificate",
+    "certificat", "zertifikat", "certificado", "version", "build", "commit", "revision", "ticket",
+    "trace", "request", "ssid", "imei", "iccid", "model", "user", "username", "host", "hostname",
+    "server", "url", "uri", "account", "benutzer", "utilisateur", "usuario", "utente", "gebruiker",
+    "номера", "编号", "序列号", "番号", "s/n", "sn", "mac", "modell", "modèle", "modelo", "typ",
+    "type", "seriennummer", "serienummer", "device", "gerät", "name", "netzwerkname", "wlan-name",
+    "nom", "nombre", "nome", "gateway", "ip", "address", "adresse", "port", "firmware", "date",
+    "datum", "order", "kundennummer", "rechnungsnummer", "invoice", "case", "contract", "ref",
+    "reference", "référence", "referencia", "tenant", "client", "subscription", "имя", "модель",
+    "序号", "型号", "型番",
+]));
+
+/// Whether what follows `word` is what a secret is for.
+pub(super) fn is_preposition(word: &str) -> bool {
+    PREPOSITIONS.has(word)
+}
+
+/// Whether `word` joins a user to the password.
+pub(super) fn is_with(word: &str) -> bool {
+    matches!(word, "with" | "mit" | "avec" | "con" | "com" | "med" | "met")
+}
+
+/// Whether `word` leads to the name of a network, which stands beside its password.
+pub(super) fn is_network(word: &str) -> bool {
+    #[rustfmt::skip]
+    static NETWORKS: WordList = WordList::new(&sorted([
+        "network", "ssid", "netz", "netzwerk", "heißt", "named", "réseau", "red", "rede", "rete",
+        "netwerk", "nätverk", "nätverket", "nettverk", "netværk", "verkko", "sieć", "síť", "sieť",
+        "hálózat", "ağ", "сеть", "мережа", "δίκτυο", "jaringan", "mạng", "नेटवर्क", "شبكة", "الشبكة",
+    ]));
+    NETWORKS.has(word)
+}
+
+/// Whether a label that ends in `word` names something else than a secret.
+pub(super) fn is_other_label(word: &str) -> bool {
+    OTHER_LABELS.has(word)
+}
+
+/// Words for keys in other languages than English, as parts of words.
+#[rustfmt::skip]
+const KEYS: &[&str] = &[
+    "jeton", "gettone", "токен", "nyckel", "nøkkel", "nøgle", "nøgl", "avain", "avaime",
+    "schlüssel", "sleutel", "clé", "clef", "clave", "llave", "chave", "chiave", "klucz", "klíč",
+    "kľúč", "ključ", "kulcs", "anahtar", "cheie", "kunci", "khóa", "ключ", "κλειδ", "مفتاح", "מפתח",
+    "कुंजी", "คีย์", "密钥", "密鑰", "金鑰", "キー", "키",
+];
+
+/// Whether a word for a key stands near the word `start..end` for an interface.
+pub(super) fn is_of_key(text: &str, start: usize, end: usize) -> bool {
+    /// How far before and behind it is read.
+    const BEFORE: usize = 32;
+    const BEHIND: usize = 24;
+    static STEMS: Stems = Stems::new(|| AhoCorasick::new(KEYS).ok());
+    let before = &text[text.ceil_char_boundary(start.saturating_sub(BEFORE))..start];
+    let behind = &text[end..text.floor_char_boundary(text.len().min(end + BEHIND))];
+    let is_sentence_end = |c: char| matches!(c, '.' | '\n' | '。' | '!' | '?');
+    let before = before.rsplit(is_sentence_end).next().unwrap_or(before).to_lowercase();
+    let behind = behind.split(is_sentence_end).next().unwrap_or(behind).to_lowercase();
+    STEMS.are_in(&before) || STEMS.are_in(&behind)
+}
 
 /// Whether what follows `word` is said to be the value.
 pub(super) fn is_saying(word: &str) -> bool {

@@ -15,6 +15,10 @@ fn leaves_the_same_places_alone_where_they_hold_none() {
 
 #[rustfmt::skip]
 const FOUND: &[&str] = &[
+    r##"rabbitmqctl change_password kim ⟦Kd82mLqZ⟧"##,
+    r##"virsh set-user-password web1 root '⟦Kd82mLqZ⟧'; virsh list"##,
+    r##"SET PASSWORD FOR 'app'@'%' = '⟦Kd82mLqZ⟧';"##,
+    r##"SET PASSWORD FOR 'app'@'localhost' = PASSWORD('⟦Kd82mLqZ⟧');"##,
     r##"sqlcmd -S srv -U sa -P ⟦Kd82mLqZ⟧ -i x.sql"##,
     r##"sqlplus scott/⟦T1gerKd8⟧@orcl"##,
     r##"snmpwalk -v3 -u bob -l authPriv -a SHA -A ⟦Kd82mLqZ⟧ -x AES -X ⟦Zk3vT8wQ⟧ host"##,

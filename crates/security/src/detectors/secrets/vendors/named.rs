@@ -194,6 +194,15 @@ fn before(
             at = from;
             continue;
         }
+        if last.is_none() && is_latent_word(name) {
+            let Some(value) = grammar::value_of_name(bytes, to, &mut Bare::default()) else {
+                break;
+            };
+            if value.start <= start && value.end >= end && value.join != Join::Space {
+                push(text, &Words::of(name), &value, out);
+            }
+            return line + 2 * (value.end - value.start);
+        }
         // Lists of hashes have other hashes before each.
         let is_digit = |b: u8| b.is_ascii_hexdigit() || matches!(b, b'_' | b'-');
         let is_hash = name.bytes().all(is_digit);
@@ -233,7 +242,8 @@ fn before(
 /// Whether the name `from..to` is a variable of a shell or an environment file, which begins its line.
 fn is_constant(bytes: &[u8], from: usize, to: usize, line: usize) -> bool {
     let is_sign = |b: &u8| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_';
-    if bytes[to] != b'=' || to - from < 4 || !bytes[from..to].iter().all(is_sign) {
+    let is_joined = bytes[to] == b'=' || bytes[to] == b':' && bytes.get(to + 1) == Some(&b' ');
+    if !is_joined || to - from < 4 || !bytes[from..to].iter().all(is_sign) {
         return false;
     }
     let before = &bytes[from.saturating_sub(line.min(REACH))..from];
@@ -253,16 +263,22 @@ fn push_constant(
         let is = |known: &&str| known.eq_ignore_ascii_case(word);
         HARMLESS.iter().any(is) || EVERYBODYS.iter().any(is)
     };
+    let is_vendors = || {
+        let words = Words::of(name);
+        has_vendor(&words) || is_latent(&words) || is_latent_word(name)
+    };
     let rest = &text.as_bytes()[end..];
     let is_base64 = |b: &&u8| b.is_ascii_alphanumeric() || b"_-+/=".contains(b);
     let end = end + rest.iter().take(128).take_while(is_base64).count();
     let ends = matches!(text.as_bytes().get(end), None | Some(b'\n' | b'\r' | b'"' | b'\'' | b' '));
     let Some(written) = text.get(start..end).filter(|_| ends) else { return 0 };
     let shape = Shape::of(written);
-    if (24..=128).contains(&shape.len)
+    // No digest is written so.
+    let is_upper = shape.len >= 28 && shape.lower == 0 && !shape.is_hex && shape.joints == 0;
+    if ((20..=128).contains(&shape.len) || shape.len >= 16 && is_vendors())
         && shape.digits > 1
-        && shape.upper > 1
-        && shape.lower > 1
+        && (shape.len >= 24 || shape.alternations * 4 >= shape.len || is_vendors())
+        && (shape.upper > 1 && (shape.lower > 1 || is_upper) || is_vendors())
         && shape.joints < 4
         && shape.is_random()
         && !Words::of(name).backwards().iter().any(is_harmless)
@@ -285,10 +301,39 @@ const EVERYBODYS: &[&str] = &[
 
 /// Whether the name's last word names a secret that no keyword of the scan is in.
 fn is_latent(words: &Words<'_>) -> bool {
-    const LATENT: [&str; 7] = ["pat", "jwt", "sas", "bearer", "salt", "hmac", "signing"];
+    const LATENT: [&str; 11] = [
+        "pat",
+        "jwt",
+        "sas",
+        "bearer",
+        "salt",
+        "hmac",
+        "signing",
+        "pepper",
+        "encryption",
+        "encrypt",
+        "sig",
+    ];
     let last = words.backwards().first();
+    let is = |at: usize, known: &str| {
+        words.backwards().get(at).is_some_and(|word: &&str| word.eq_ignore_ascii_case(known))
+    };
+    if is(0, "cookie") && is(1, "erlang") {
+        return true;
+    }
     words.backwards().len() > 1
         && last.is_some_and(|last| LATENT.iter().any(|word| word.eq_ignore_ascii_case(last)))
+}
+
+/// The same of a name that is one word.
+fn is_latent_word(name: &str) -> bool {
+    const LATENT: [&str; 8] =
+        ["hmac", "pepper", "salt", "encrypt", "signing", "basic", "jwt", "aes"];
+    // The salts of single passwords stand beside them in small letters.
+    let is_small = name.bytes().all(|b| b.is_ascii_lowercase());
+    (3..=7).contains(&name.len())
+        && !(is_small && matches!(name, "salt" | "signing"))
+        && LATENT.iter().any(|word| word.eq_ignore_ascii_case(name))
 }
 
 /// Whether the run `start..end` is a quoted argument of the call whose parenthesis is at `open`.
@@ -402,7 +447,10 @@ fn push(text: &str, words: &Words<'_>, value: &grammar::Value, out: &mut Vec<Fin
     if value::is_uuid(written) || !shape.is_random() {
         return;
     }
-    if shape.specials > 2 {
+    let is_base64 = || {
+        shape.len >= 40 && written.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b))
+    };
+    if shape.specials > 2 && !is_base64() {
         return;
     }
     out.push(Finding {
