@@ -129,6 +129,7 @@ const TRIGGERS: &[(&str, &str)] = &[
     ("Bearer", "Authorization: Bearer "),
     ("://", "://"),
     ("http://a:", "http://a:"),
+    ("http://a/?", "http://a/?"),
     ("http://a:b@", "http://a:b@"),
     ("-----BEGIN", "-----BEGIN RSA PRIVATE KEY-----\n"),
     ("-----", "-"),
