@@ -140,7 +140,7 @@ static TABLE: LazyLock<Gazetteer> = LazyLock::new(|| {
 /// What `key` says about its value.
 pub(super) fn classify(key: &str) -> Key {
     const LONGEST: usize = 64;
-    if key.len() > LONGEST {
+    if key.len() > LONGEST || is_locale(key) {
         return Key::Other;
     }
     let mut words = Words::of(key);
@@ -223,6 +223,17 @@ pub(super) fn before(text: &str, at: usize) -> Key {
         value = start;
     }
     Key::None
+}
+
+/// `zh_CN`, `pt-BR`: a language with its country, in front of a translation.
+fn is_locale(key: &str) -> bool {
+    let (language, country) = match key.as_bytes() {
+        [language @ .., b'_' | b'-', one, two] => (language, [one, two]),
+        _ => return false,
+    };
+    (2..=3).contains(&language.len())
+        && language.iter().all(u8::is_ascii_lowercase)
+        && country.into_iter().all(u8::is_ascii_uppercase)
 }
 
 /// The key in front of the value at `at`.
@@ -370,6 +381,7 @@ mod tests {
             ("birthCity", Key::Place),
             ("From", Key::Party),
             ("user_id", Key::Other),
+            ("zh_CN", Key::Other),
             ("", Key::Other),
             ("überName", Key::Other),
         ] {
