@@ -23,12 +23,23 @@ fn push(
     quote: Option<u8>,
     out: &mut Vec<Finding>,
 ) -> bool {
+    let join = if quote.is_some() { Join::Call } else { Join::Tight };
+    start < end && push_behind(text, (start, end), promise, (join, quote), out)
+}
+
+/// The same behind `join`, in quotes or not.
+pub(super) fn push_behind(
+    text: &str,
+    (start, end): (usize, usize),
+    promise: Promise,
+    (join, quote): (Join, Option<u8>),
+    out: &mut Vec<Finding>,
+) -> bool {
     let name = if promise == Promise::Password { "password" } else { "secret" };
     let words = Words::of(name);
     let place = Place { text, start, words: &words, name };
-    let join = if quote.is_some() { Join::Call } else { Join::Tight };
     let value = Value { start, end, join, quote, quoted_name: false };
-    start < end && push_if(&place, promise, value, out) == Verdict::Secret
+    push_if(&place, promise, value, out) == Verdict::Secret
 }
 
 /// The arguments of the call whose parenthesis is before `at`, one after the other: where the string

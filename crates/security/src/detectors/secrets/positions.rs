@@ -1,10 +1,9 @@
 //! Values made by chance that only what stands around them tells: compared with what a request sent,
 //! behind a user's name, at the end of a line of configuration.
 
-use super::assignment::push_if;
+use super::calls::push_behind;
 use super::directives;
-use super::grammar::{self, Join, Value};
-use super::judge::{Place, Verdict};
+use super::grammar::{self, Join};
 use super::names::{self, Promise, Words};
 use super::value::Shape;
 use crate::finding::Finding;
@@ -278,7 +277,7 @@ fn push(text: &str, start: usize, promise: Promise, out: &mut Vec<Finding>) -> b
         let is_mixed = !shape.is_hex && shape.letters() > 3 && shape.joints < 3;
         shape.is_random() && (is_mixed || promise == Promise::Secret)
     });
-    is_random && push_value(text, (from, to), promise, Some(b'"'), out)
+    is_random && push_behind(text, (from, to), promise, (Join::Call, Some(b'"')), out)
 }
 
 fn push_bare(
@@ -288,19 +287,6 @@ fn push_bare(
     promise: Promise,
     out: &mut Vec<Finding>,
 ) -> bool {
-    Shape::of(&text[start..end]).is_random() && push_value(text, (start, end), promise, None, out)
-}
-
-fn push_value(
-    text: &str,
-    (start, end): (usize, usize),
-    promise: Promise,
-    quote: Option<u8>,
-    out: &mut Vec<Finding>,
-) -> bool {
-    let name = if promise == Promise::Password { "password" } else { "secret" };
-    let words = Words::of(name);
-    let place = Place { text, start, words: &words, name };
-    let value = Value { start, end, join: Join::Call, quote, quoted_name: false };
-    push_if(&place, promise, value, out) == Verdict::Secret
+    Shape::of(&text[start..end]).is_random()
+        && push_behind(text, (start, end), promise, (Join::Call, None), out)
 }
