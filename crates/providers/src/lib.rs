@@ -6,6 +6,7 @@
 pub mod adapter;
 pub mod adapters;
 pub mod call;
+mod counted;
 pub mod endpoint;
 pub mod error;
 pub mod framing;

@@ -12,6 +12,7 @@ use sluice_core::wire::Str;
 
 use super::classify;
 use crate::adapter::DecodeError;
+use crate::counted::Counted;
 use crate::error::MalformedAnswer;
 
 /// Source: the Anthropic API reference, "Message". Every member is optional here: an absent one
@@ -30,7 +31,7 @@ pub(super) struct WireMessage<'a> {
     stop_reason: Option<Str<'a>>,
     #[serde(borrow)]
     stop_details: Option<&'a RawValue>,
-    pub(super) usage: Option<WireUsage>,
+    pub(super) usage: Option<Counted<WireUsage>>,
     #[serde(borrow)]
     error: Option<&'a RawValue>,
 }
@@ -149,7 +150,7 @@ pub(super) fn decode(body: Bytes) -> Result<ChatAnswer, DecodeError> {
         id: owned(answer.id.as_ref()),
         upstream_model: owned(answer.model.as_ref()),
         choices: vec![choice],
-        usage: answer.usage.map(WireUsage::usage),
+        usage: answer.usage.and_then(|counted| counted.0).map(WireUsage::usage),
         extra: Vec::new(),
     })
 }

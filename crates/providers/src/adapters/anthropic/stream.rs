@@ -17,6 +17,7 @@ use super::decode::{
     WireBlock, WireMessage, WireUsage, arguments, finish_reason, malformed, owned, refusal, text,
 };
 use crate::adapter::StreamDecoder;
+use crate::counted::Counted;
 use crate::error::{MalformedAnswer, StreamError};
 use crate::framing::sse::Frame;
 
@@ -31,7 +32,7 @@ struct WireEvent<'a> {
     content_block: Option<WireBlock<'a>>,
     #[serde(borrow)]
     delta: Option<WireDelta<'a>>,
-    usage: Option<WireUsage>,
+    usage: Option<Counted<WireUsage>>,
     #[serde(borrow)]
     error: Option<&'a RawValue>,
 }
@@ -250,8 +251,8 @@ impl MessagesStream {
         }));
     }
 
-    fn count(&mut self, usage: Option<WireUsage>, events: &mut Vec<StreamEvent>) {
-        let Some(usage) = usage else { return };
+    fn count(&mut self, usage: Option<Counted<WireUsage>>, events: &mut Vec<StreamEvent>) {
+        let Some(Counted(Some(usage))) = usage else { return };
         self.usage.update(usage);
         events.push(StreamEvent::Usage(self.usage.usage()));
     }

@@ -42,7 +42,7 @@ pub(super) fn decode(body: Bytes) -> Result<ChatAnswer, DecodeError> {
         id: id.into(),
         upstream_model: answer.model_version.unwrap_or_default().into(),
         choices,
-        usage: answer.usage_metadata.and_then(|counted| counted.usage()),
+        usage: answer.usage_metadata.and_then(|counted| counted.0?.usage()),
         extra: Vec::new(),
     })
 }

@@ -17,6 +17,7 @@ use super::finish::Finish;
 use super::logprobs::logprobs;
 use super::wire::{Candidate, GenerateContentResponse};
 use crate::adapter::StreamDecoder;
+use crate::counted::Counted;
 use crate::error::StreamError;
 use crate::framing::sse::Frame;
 
@@ -88,7 +89,7 @@ impl GeminiStream {
     /// Gives out the sums so far, where they say something new. Those of an early step count the
     /// prompt alone; taken for the answer's, they would make it look free.
     fn count(&mut self, answer: &GenerateContentResponse<'_>, events: &mut Vec<StreamEvent>) {
-        let Some(counted) = answer.usage_metadata else {
+        let Some(Counted(Some(counted))) = answer.usage_metadata else {
             return;
         };
         let is_last = answer

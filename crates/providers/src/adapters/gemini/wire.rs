@@ -10,6 +10,8 @@ use serde_json::value::RawValue;
 use sluice_core::json::RawJson;
 use sluice_core::usage::Usage;
 
+use crate::counted::Counted;
+
 /// The body of both methods.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -208,7 +210,7 @@ pub(super) struct GenerateContentResponse<'a> {
     #[serde(borrow)]
     pub(super) candidates: Option<Vec<Candidate<'a>>>,
     pub(super) prompt_feedback: Option<PromptFeedback>,
-    pub(super) usage_metadata: Option<UsageMetadata>,
+    pub(super) usage_metadata: Option<Counted<UsageMetadata>>,
     pub(super) model_version: Option<String>,
     pub(super) response_id: Option<String>,
     /// Where an error stands in the place of an answer.

@@ -11,6 +11,7 @@ use sluice_core::wire_object;
 use super::classify::error_in_body;
 use super::wire::{self, WireMessage, WireUsage};
 use crate::adapter::DecodeError;
+use crate::counted::Counted;
 use crate::error::MalformedAnswer;
 
 wire_object! {
@@ -20,7 +21,7 @@ wire_object! {
         created: &'a RawValue,
         model: Str<'a>,
         choices: Vec<WireChoice<'a>>,
-        usage: WireUsage<'a>,
+        usage: Counted<WireUsage<'a>>,
         error: &'a RawValue,
     }
 }
@@ -52,6 +53,12 @@ pub(super) fn decode(body: Bytes) -> Result<ChatAnswer, DecodeError> {
     for (position, choice) in wire_choices.iter().enumerate() {
         choices.push(decode_choice(&source, choice, position)?);
     }
+    let is_silent = |(choice, wire): (&Choice, &WireChoice<'_>)| {
+        wire.finish_reason.as_deref().is_none_or(str::is_empty) && says_nothing(&choice.message)
+    };
+    if choices.iter().zip(&wire_choices).all(is_silent) {
+        return Err(MalformedAnswer("no choice says anything or why it stopped".into()).into());
+    }
     let copy = |text: &Option<Str<'_>>| {
         text.as_ref().map(|text| ByteString::from(&**text)).unwrap_or_default()
     };
@@ -59,7 +66,7 @@ pub(super) fn decode(body: Bytes) -> Result<ChatAnswer, DecodeError> {
         id: copy(&answer.id),
         upstream_model: copy(&answer.model),
         choices,
-        usage: answer.usage.as_ref().map(WireUsage::usage),
+        usage: answer.usage.and_then(|counted| counted.0).map(|usage| usage.usage()),
         extra: wire::members(&source, &answer.rest),
     })
 }
@@ -101,6 +108,14 @@ fn decode_choice(
         logprobs: choice.logprobs.map(|logprobs| wire::raw(source, logprobs)),
         extra: wire::members(source, &choice.rest),
     })
+}
+
+fn says_nothing(message: &AnswerMessage) -> bool {
+    let texts = [&message.content, &message.reasoning, &message.refusal];
+    texts.into_iter().flatten().all(|text| text.is_empty())
+        && message.tool_calls.is_empty()
+        && message.reasoning_details.is_empty()
+        && message.extra.is_empty()
 }
 
 /// Where a JSON text breaks, without quoting any of it.

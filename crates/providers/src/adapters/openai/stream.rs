@@ -10,6 +10,7 @@ use super::classify::error_in_body;
 use super::decode::json_problem;
 use super::wire::{self, WireMessage, WireUsage};
 use crate::adapter::StreamDecoder;
+use crate::counted::Counted;
 use crate::error::{MalformedAnswer, StreamError};
 use crate::framing::sse::Frame;
 
@@ -20,7 +21,7 @@ wire_object! {
         created: &'a RawValue,
         model: Str<'a>,
         choices: Vec<WireChoice<'a>>,
-        usage: WireUsage<'a>,
+        usage: Counted<WireUsage<'a>>,
         error: &'a RawValue,
         obfuscation: &'a RawValue,
     }
@@ -79,7 +80,7 @@ impl StreamDecoder for OpenAiStream {
             self.note(&delta);
             events.push(StreamEvent::Delta(delta));
         }
-        if let Some(usage) = &chunk.usage {
+        if let Some(Counted(Some(usage))) = &chunk.usage {
             events.push(StreamEvent::Usage(usage.usage()));
         }
         Ok(())

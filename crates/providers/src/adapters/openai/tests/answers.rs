@@ -82,7 +82,8 @@ fn reasons_for_stopping_are_translated() {
         ("\"a_new_reason\"", "stop"),
         ("null", "stop"),
     ] {
-        let body = format!(r#"{{"choices":[{{"message":{{}},"finish_reason":{reason}}}]}}"#);
+        let body =
+            format!(r#"{{"choices":[{{"message":{{"content":"a"}},"finish_reason":{reason}}}]}}"#);
         let answer = OpenAiChat.decode(body.into()).expect("an answer");
         assert_eq!(answer.choices[0].finish_reason.as_str(), expected, "{reason}");
     }
@@ -96,6 +97,7 @@ fn a_body_that_is_no_answer_is_an_error_without_content() {
         "{}",
         "[\"secret\"]",
         r#"{"choices": []}"#,
+        r#"{"choices": [{"message": {"content": "", "role": "assistant"}}]}"#,
         r#"{"choices": "secret"}"#,
         r#"{"choices": [{"index": 0, "text": "secret"}]}"#,
         r#"{"choices": [{"message": {"content": 7, "x": "secret"}}]}"#,
