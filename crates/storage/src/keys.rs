@@ -138,6 +138,18 @@ impl Store {
             .transpose()
     }
 
+    /// The key with this hash: one that a caller presents.
+    pub async fn key_of_hash(&self, hash: &KeyHash) -> Result<Option<KeyRecord>, StorageError> {
+        sqlx::query("SELECT * FROM service_keys WHERE hash = $1")
+            .bind(hash.to_hex())
+            .fetch_optional(self.pool())
+            .await
+            .map_err(StorageError::database("look up the key"))?
+            .as_ref()
+            .map(read)
+            .transpose()
+    }
+
     /// Revokes a key for good. `false` where there is no such key, or it is revoked already.
     pub async fn revoke_key(&self, id: &KeyId, at: UnixMillis) -> Result<bool, StorageError> {
         const DOING: &str = "revoke the key";

@@ -14,6 +14,7 @@
 //! | `lock` | one server a data folder |
 //! | `master_key` | the secret that all others are derived from; the hash of a service key |
 //! | `accounts`, `keys`, `changes` | who may ask, and when that changed |
+//! | `models` | when each model was first served |
 //! | `journal` | segments of checksummed lines |
 //! | `ingest` | from the journal into the database |
 //! | `usage`, `sums`, `windows`, `audit` | the records, and what is added up from them |
@@ -31,6 +32,7 @@ mod keys;
 mod lock;
 mod master_key;
 mod migrate;
+mod models;
 mod open;
 mod row;
 mod sums;

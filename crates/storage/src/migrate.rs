@@ -9,11 +9,12 @@ use crate::error::StorageError;
 use crate::open::{DATABASE_FILE, Store};
 
 /// The steps in order. A step that has been released is never edited; changes are new steps.
-const STEPS: [(i64, &str); 4] = [
+const STEPS: [(i64, &str); 5] = [
     (1, include_str!("../migrations/0001_records.sql")),
     (2, include_str!("../migrations/0002_audit_is_append_only.sql")),
     (3, include_str!("../migrations/0003_what_the_filter_did.sql")),
     (4, include_str!("../migrations/0004_why_the_model.sql")),
+    (5, include_str!("../migrations/0005_models_first_served.sql")),
 ];
 
 /// Runs the steps that the database has not seen.

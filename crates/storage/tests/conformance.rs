@@ -64,6 +64,10 @@ async fn keys_keep_everything(store: &Store, master: &MasterKey) {
     assert_eq!(store.keys().await.unwrap(), [key("k1", "a1", master), plain]);
     assert_eq!(store.key(&"k1".into()).await.unwrap(), Some(key("k1", "a1", master)));
     assert_eq!(store.key(&"k9".into()).await.unwrap(), None);
+    let hash = |text: &str| master.key_hasher().hash(text);
+    let found = store.key_of_hash(&hash("k1")).await.unwrap();
+    assert_eq!(found, Some(key("k1", "a1", master)));
+    assert_eq!(store.key_of_hash(&hash("k9")).await.unwrap(), None);
     let error = store.insert_key(&key("k1", "a1", master)).await.unwrap_err();
     assert!(matches!(error, StorageError::Exists { .. }), "{error}");
     store.insert_key(&key("k8", "no such account", master)).await.unwrap_err();
