@@ -129,6 +129,10 @@ impl ApiError {
             Self::Unrecognised(_) => {
                 (StatusCode::UNAUTHORIZED, "authentication_error", "invalid_api_key")
             }
+            // No waiting helps: it is the request that has to change.
+            Self::Chat(ChatError::Limited(exceeded), _) if exceeded.too_large.is_some() => {
+                (StatusCode::BAD_REQUEST, "validation_error", "invalid_parameter")
+            }
             Self::Limited(_)
             | Self::Chat(ChatError::Limited(_) | ChatError::UpstreamRateLimited { .. }, _) => {
                 (StatusCode::TOO_MANY_REQUESTS, "rate_limit_error", "rate_limit_exceeded")
@@ -228,7 +232,9 @@ impl ApiError {
     fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Limited(exceeded) => Some(exceeded.retry_after),
-            Self::Chat(ChatError::Limited(exceeded), _) => Some(exceeded.retry_after),
+            Self::Chat(ChatError::Limited(exceeded), _) => {
+                exceeded.too_large.is_none().then_some(exceeded.retry_after)
+            }
             Self::Chat(
                 ChatError::UpstreamRateLimited { retry_after, .. }
                 | ChatError::NoModelAvailable { retry_after, .. },

@@ -349,6 +349,23 @@ async fn a_limit_names_itself_and_when_to_come_back() {
     assert_eq!(answered.header("x-ratelimit-remaining"), Some("0"));
 }
 
+/// Waiting does not help, so it is no 429 and says nothing of when to come back.
+#[tokio::test]
+async fn a_request_that_no_empty_window_has_room_for_is_told_so() {
+    let house = House::new();
+    let large = GOOD.replace("}]}", "}],\"max_tokens\":4096,\"n\":3}");
+    let answered = house.chat_with("small account", large).await;
+    assert_documented(&answered);
+    assert_eq!(
+        answered.error_line(),
+        "400 validation_error invalid_parameter -: this account has a limit of 10000 tokens a day, \
+         and this request alone wants about 12292: it can never fit; shorten the prompt or lower \
+         `max_tokens`"
+    );
+    assert_eq!(answered.header("retry-after"), None);
+    assert_eq!(answered.header("x-ratelimit-remaining"), Some("100"), "it counts nowhere");
+}
+
 /// What a provider says is told in the documented shape; its own code stays.
 #[tokio::test]
 async fn failures_of_a_provider_are_told_in_the_documented_shape() {

@@ -103,6 +103,33 @@ struct Lease {
     counted_in: u64,
 }
 
+impl Subject<'_> {
+    /// Whether so many tokens fit into an empty window; where they do not, waiting never helps.
+    pub(super) fn has_room_for(&self, tokens: u64) -> Result<(), LimitExceeded> {
+        let Some(limit) = self.limits.tokens_per_day.filter(|limit| tokens > *limit) else {
+            return Ok(());
+        };
+        Err(LimitExceeded {
+            subject: self.name,
+            limit,
+            what: "tokens a day",
+            detail: String::new(),
+            setting: self.setting("tokens_per_day", self.own.tokens_per_day),
+            retry_after: Duration::from_secs(TOKEN_WINDOW_SECONDS),
+            too_large: Some(tokens),
+        })
+    }
+
+    /// The setting behind a figure; empty where the figure is the subject's own.
+    fn setting(&self, name: &str, is_own: bool) -> String {
+        match self.limits.section {
+            "" => String::new(),
+            _ if is_own => String::new(),
+            section => format!("{section}.{name}"),
+        }
+    }
+}
+
 impl Ledger {
     /// Takes over what the database knows of the windows at `now`; keeps what is higher. Windows
     /// that are over count for nothing, and neither do those that lie ahead: a wrong clock wrote
@@ -239,15 +266,15 @@ impl State {
         admission: &Admission,
         now: UnixMillis,
     ) -> Result<(), LimitExceeded> {
-        let Subject { name: subject, limits, own } = subject;
-        let refusal = |limit, what, name: &str, is_own: bool, retry_after| {
-            let setting = match limits.section {
-                "" => String::new(),
-                _ if is_own => String::new(),
-                section => format!("{section}.{name}"),
-            };
-            let detail = String::new();
-            LimitExceeded { subject, limit, what, detail, setting, retry_after, too_large: None }
+        let Subject { name, limits, own } = subject;
+        let refusal = |limit, what, setting: &str, is_own: bool, retry_after| LimitExceeded {
+            subject: name,
+            limit,
+            what,
+            detail: String::new(),
+            setting: subject.setting(setting, is_own),
+            retry_after,
+            too_large: None,
         };
         if let Some(limit) = limits.requests_per_hour
             && self.requests.used >= limit
@@ -284,8 +311,7 @@ impl State {
                 };
                 let own = own.tokens_per_day;
                 let refusal = refusal(limit, "tokens a day", "tokens_per_day", own, wait);
-                let too_large = (admission.tokens > limit).then_some(admission.tokens);
-                return Err(LimitExceeded { detail, too_large, ..refusal });
+                return Err(LimitExceeded { detail, ..refusal });
             }
         }
         Ok(())
@@ -482,7 +508,9 @@ mod tests {
         let ledger = Ledger::default();
         let refused = |own, tokens| {
             let subject = Subject { name: "this account", limits: &limits, own };
-            ledger.admit(subject, &admission(1, tokens), NOW).unwrap_err().to_string()
+            let fits = subject.has_room_for(tokens);
+            let admitted = fits.and_then(|()| ledger.admit(subject, &admission(1, tokens), NOW));
+            admitted.unwrap_err().to_string()
         };
         let text = refused(OwnFigures::default(), 100);
         assert!(text.contains("never") && text.contains("`max_tokens`"), "{text}");

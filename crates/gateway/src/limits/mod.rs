@@ -48,6 +48,12 @@ impl fmt::Display for LimitExceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { subject, limit, what, detail, setting, .. } = self;
         match self.too_large {
+            Some(wanted) if *limit == 0 => {
+                write!(
+                    f,
+                    "{subject} has a limit of 0 {what}: no request fits (this one wants about {wanted})"
+                )?;
+            }
             Some(wanted) => write!(
                 f,
                 "{subject} has a limit of {limit} {what}, and this request alone wants about \

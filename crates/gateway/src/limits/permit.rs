@@ -44,6 +44,8 @@ impl LimitSubjects {
         let key = Subject { name: "this key", limits: &self.key_limits, own: self.key_own };
         let account =
             Subject { name: "this account", limits: &self.account_limits, own: self.account_own };
+        key.has_room_for(tokens)?;
+        account.has_room_for(tokens)?;
         self.key.admit(key, &admission, now)?;
         if let Err(exceeded) = self.account.admit(account, &admission, now) {
             self.key.unreserve(lease);
@@ -145,6 +147,21 @@ mod tests {
             assert_eq!(subjects.key.tokens_used(NOW), 10);
             drop(first);
             assert!(subjects.admit(10, NOW, later(60)).is_ok());
+        }
+    }
+
+    #[test]
+    fn what_can_never_fit_is_told_so_before_any_window_is_looked_at() {
+        let (tight, wide) = (limits(1, 100, 1), limits(1, 1_000, 1));
+        for (subjects, subject) in
+            [(subjects(tight, wide), "this key"), (subjects(wide, tight), "this account")]
+        {
+            let _busy = subjects.admit(10, NOW, later(60)).unwrap();
+            // Its hour is used up and a request is under way: both would let it in later.
+            assert_eq!(subjects.admit(100, NOW, later(60)).unwrap_err().too_large, None);
+            let refused = subjects.admit(101, NOW, later(60)).unwrap_err();
+            assert_eq!((refused.subject, refused.limit), (subject, 100));
+            assert_eq!(refused.too_large, Some(101));
         }
     }
 
