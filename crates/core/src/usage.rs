@@ -44,7 +44,8 @@ impl Usage {
 pub enum UsageSource {
     /// The provider counted.
     Measured,
-    /// Sluice counted or estimated: the provider did not say, or the caller hung up before.
+    /// Sluice counted or estimated: the provider did not say, what it said cannot be true, or the
+    /// answer did not come to its end.
     Estimated,
 }
 

@@ -10,7 +10,7 @@ use sluice_core::answer::ChatAnswer;
 use sluice_core::clock::{Clock, UnixMillis};
 use sluice_core::event::Delta;
 use sluice_core::filtering::FilterRecord;
-use sluice_core::ids::{ModelId, ProviderId};
+use sluice_core::ids::{ModelId, ProviderId, RequestId};
 use sluice_core::json::JsonText;
 use sluice_core::level::SecurityLevel;
 use sluice_core::money::PicoUsd;
@@ -21,6 +21,7 @@ use sluice_core::routing::RouteRecord;
 use sluice_core::usage::{Usage, UsageSource};
 use sluice_storage::{AuditEntry, HOUR_SECONDS, Journal, JournalEntry, UsageRecord, UsageSum};
 
+use crate::bounds::Bounds;
 use crate::estimate::{COUNTED_BYTES, Estimate, Ratio, count_tokens};
 use crate::limits::Permit;
 use crate::metrics::{Ended, Metrics};
@@ -90,10 +91,16 @@ struct Running {
     /// Whom the request was sent to last, and whether that attempt is still open.
     served: Option<Served>,
     usage: Option<Usage>,
+    /// The most that the last attempt can have come to.
+    bounds: Option<Bounds>,
+    /// Whether the answer was ended here, at its bound on tokens.
+    was_cut: bool,
     time_to_first_token: Option<Duration>,
     /// The answer's text so far, for counting it when nobody else does. Held in memory only.
     text: String,
     text_bytes: usize,
+    /// Whether thoughts are a part of that text.
+    has_thoughts: bool,
     filter: FilterRecord,
     route: Option<Arc<RouteRecord>>,
 }
@@ -116,18 +123,22 @@ impl Meter {
             attempts: 0,
             served: None,
             usage: None,
+            bounds: None,
+            was_cut: false,
             time_to_first_token: None,
             text: String::new(),
             text_bytes: 0,
+            has_thoughts: false,
             filter: FilterRecord::default(),
             route: None,
         })))
     }
 
-    /// The request is about to be sent to `candidate`.
-    pub fn attempt(&mut self, candidate: &Candidate) {
+    /// The request is about to be sent to `candidate`, where it can come to `bounds`.
+    pub(crate) fn attempt(&mut self, candidate: &Candidate, bounds: Bounds) {
         if let Some(running) = &mut self.0 {
-            running.attempts += 1;
+            running.attempts = running.attempts.saturating_add(1);
+            running.bounds = Some(bounds);
             running.served = Some(Served { candidate: candidate.clone(), waiting: true });
         }
     }
@@ -148,6 +159,7 @@ impl Meter {
         if running.time_to_first_token.is_none() {
             running.time_to_first_token = Some(running.admitted.context.arrived.elapsed());
         }
+        running.has_thoughts |= delta.reasoning.is_some();
         for text in [&delta.content, &delta.reasoning, &delta.refusal].into_iter().flatten() {
             running.note_text(text);
         }
@@ -162,10 +174,13 @@ impl Meter {
     pub fn note_whole(&mut self, answer: &ChatAnswer) {
         let Some(running) = &mut self.0 else { return };
         running.usage = answer.usage;
-        if answer.usage.is_some() {
+        let is_believed =
+            |usage| running.bounds.is_none_or(|bounds| bounds.answer_is_possible(usage));
+        if answer.usage.as_ref().is_some_and(is_believed) && !running.was_cut {
             return;
         }
         for message in answer.choices.iter().map(|choice| &choice.message) {
+            running.has_thoughts |= message.reasoning.is_some();
             let texts = [&message.content, &message.reasoning, &message.refusal];
             for text in texts.into_iter().flatten() {
                 running.note_text(text);
@@ -195,7 +210,10 @@ impl Meter {
         const BYTES_A_TOKEN: u64 = 4;
         let Some(running) = &self.0 else { return 0 };
         match &running.usage {
-            Some(usage) if usage.completion_tokens() > 0 => usage.completion_tokens(),
+            Some(usage) if usage.completion_tokens() > 0 => {
+                let most = running.bounds.map(|bounds| bounds.answer());
+                usage.completion_tokens().min(most.unwrap_or(u64::MAX))
+            }
             _ => running.text_bytes as u64 / BYTES_A_TOKEN,
         }
     }
@@ -217,6 +235,24 @@ impl Meter {
         if let Some(running) = &mut self.0 {
             running.usage = Some(usage);
         }
+    }
+
+    /// The answer went past its bound on tokens and was ended here.
+    pub(crate) fn cut(&mut self) {
+        if let Some(running) = &mut self.0 {
+            running.was_cut = true;
+            tracing::warn!(
+                request_id = running.log_id().map(tracing::field::display),
+                model = running.served.as_ref().map(|s| s.candidate.model.id.as_str()),
+                provider = running.served.as_ref().map(|s| s.candidate.target.endpoint.id.as_str()),
+                "the answer went past its bound on tokens and was cut"
+            );
+        }
+    }
+
+    /// The request's id as far as a log may tell it.
+    pub(crate) fn log_id(&self) -> Option<&RequestId> {
+        self.0.as_ref()?.log_id()
     }
 
     /// The current time.
@@ -248,21 +284,56 @@ impl Drop for Meter {
 
 impl Running {
     fn note_text(&mut self, text: &JsonText) {
-        self.text_bytes += text.size();
+        self.text_bytes = self.text_bytes.saturating_add(text.size());
         if self.text.len() < COUNTED_BYTES {
             self.text.push_str(&text.decode());
         }
     }
 
+    /// The request's id, unless the request may leave no trace.
+    fn log_id(&self) -> Option<&RequestId> {
+        let is_told = !self.admitted.policy.retention.is_zero();
+        is_told.then_some(&self.admitted.context.id)
+    }
+
+    /// Tokens of the answer's text, counted here.
+    fn generated(&self) -> u64 {
+        let counted = count_tokens(&self.text, self.text_bytes.max(self.text.len()));
+        match &self.bounds {
+            None => counted,
+            Some(bounds) if self.has_thoughts => counted.min(bounds.answer()),
+            Some(bounds) => counted.min(bounds.output),
+        }
+    }
+
+    /// The provider's count, as far as it is possible.
+    fn believed(&self, claimed: Usage) -> (Usage, bool) {
+        let Some(bounds) = &self.bounds else { return (claimed, true) };
+        let own_prompt = self.admitted.estimate.prompt_tokens;
+        let (usage, is_possible) = bounds.believe(claimed, own_prompt, || self.generated());
+        if !is_possible {
+            let provider =
+                self.served.as_ref().map_or("none", |s| s.candidate.target.endpoint.id.as_str());
+            self.accounting.metrics.disbelieved(provider);
+            tracing::warn!(
+                request_id = self.log_id().map(tracing::field::display),
+                provider,
+                model = self.served.as_ref().map(|s| s.candidate.model.id.as_str()),
+                "the provider's count of tokens cannot be true; Sluice's own takes its place"
+            );
+        }
+        (usage, is_possible)
+    }
+
     /// The tokens of the request, and whether somebody else than Sluice counted them.
     fn settle_usage(&self, outcome: Outcome) -> (Usage, UsageSource) {
-        let generated = || count_tokens(&self.text, self.text_bytes.max(self.text.len()));
-        match self.usage {
-            Some(usage) if matches!(outcome, Outcome::Completed | Outcome::Blocked) => {
-                (usage, UsageSource::Measured)
-            }
+        let generated = || self.generated();
+        let is_whole = matches!(outcome, Outcome::Completed | Outcome::Blocked) && !self.was_cut;
+        match self.usage.map(|claimed| self.believed(claimed)) {
+            Some((usage, true)) if is_whole => (usage, UsageSource::Measured),
+            Some((usage, false)) if is_whole => (usage, UsageSource::Estimated),
             // Some providers count the prompt first; what was generated then has to be counted.
-            Some(usage) => {
+            Some((usage, _)) => {
                 let output = usage.output.max(generated().saturating_sub(usage.reasoning));
                 (Usage { output, ..usage }, UsageSource::Estimated)
             }

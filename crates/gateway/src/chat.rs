@@ -9,6 +9,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::accounting::{Admitted, Meter, Receipt};
 use crate::answer::{AnswerStream, Opened, Opening};
+use crate::cut::Cut;
 use crate::dispatch::{Answered, Dispatch, Failure};
 use crate::error::{ChatError, Unanswered};
 use crate::filtering::{self, Passed};
@@ -155,7 +156,7 @@ impl Journey {
             deadline: self.deadline,
         };
         match dispatch.whole(&mut self.meter).await {
-            Ok(Answered { candidate, mut answer, call }) => {
+            Ok(Answered { candidate, mut answer, call, .. }) => {
                 drop(call);
                 self.gateway.answered(self.turn.as_ref(), candidate);
                 // What the model generated is metered, whatever the filter makes of it.
@@ -192,11 +193,12 @@ impl Journey {
             deadline: self.deadline,
         };
         match dispatch.stream(&mut self.meter).await {
-            Ok(Answered { candidate, answer, call }) => {
+            Ok(Answered { candidate, answer, call, bounds }) => {
                 self.gateway.answered(self.turn.as_ref(), candidate);
                 let candidate = candidate.clone();
+                let cut = Cut::new(&bounds);
                 let (meter, way_back) = (self.meter, self.way_back);
-                Ok(Opened { stream: answer, candidate, call, meter, way_back })
+                Ok(Opened { stream: answer, candidate, call, cut, meter, way_back })
             }
             Err(failure) => Err(end(self.meter, failure, &self.way_back)),
         }

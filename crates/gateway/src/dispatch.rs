@@ -19,7 +19,9 @@ use sluice_providers::upstream::{TransportError, UpstreamBody};
 use tokio::time::{Instant, timeout_at};
 
 use crate::accounting::{Accounting, Meter};
+use crate::bounds::Bounds;
 use crate::call::TimedCall;
+use crate::cut::Cut;
 use crate::error::ChatError;
 use crate::plan::Candidate;
 use crate::snapshot::Timeouts;
@@ -39,6 +41,13 @@ pub(crate) struct Dispatch<'a> {
     pub(crate) deadline: Instant,
 }
 
+/// Why a call failed, and whether that is in Sluice's own words. A provider's may quote the request,
+/// and no log may hold those.
+pub(crate) struct CallFailure {
+    pub(crate) error: ProviderError,
+    pub(crate) own_words: bool,
+}
+
 /// A failure, and how it is recorded.
 pub(crate) struct Failure {
     pub(crate) error: ChatError,
@@ -52,6 +61,8 @@ pub(crate) struct Answered<'a, T> {
     pub(crate) candidate: &'a Candidate,
     pub(crate) answer: T,
     pub(crate) call: TimedCall,
+    /// What the answer can come to.
+    pub(crate) bounds: Bounds,
 }
 
 /// A stream whose first content has come (or that is already over).
@@ -76,9 +87,13 @@ impl Dispatch<'_> {
                 })
             })
             .await?;
+        let bounds = answered.bounds;
+        if Cut::new(&bounds).whole(&mut answered.answer) {
+            meter.cut();
+        }
         let tokens = match &answered.answer.usage {
-            Some(usage) => usage.completion_tokens(),
-            None => rough_tokens(&answered.answer),
+            Some(usage) if bounds.answer_is_possible(usage) => usage.completion_tokens(),
+            _ => rough_tokens(&answered.answer),
         };
         answered.call.answered(tokens);
         Ok(answered)
@@ -93,17 +108,13 @@ impl Dispatch<'_> {
             .first_to_answer(meter, async |candidate, response| {
                 let mut events = EventStream::open(response, &*candidate.target.endpoint.adapter)?;
                 let mut first = Vec::new();
-                while !first.iter().any(has_content) {
+                while !first.iter().any(is_answer) {
                     if !poll_fn(|cx| events.poll_events(cx, &mut first)).await? {
-                        break;
+                        let problem = "the stream ended before it said anything".to_owned();
+                        return Err(TransportError::Lost(problem).into());
                     }
                 }
-                if first.iter().any(has_content) {
-                    Ok(OpenStream { events, first })
-                } else {
-                    let problem = "the stream ended before it said anything".to_owned();
-                    Err(TransportError::Lost(problem).into())
-                }
+                Ok(OpenStream { events, first })
             })
             .await?;
         answered.call.first_token();
@@ -130,18 +141,21 @@ impl Dispatch<'_> {
             let (streamed, clock) = (self.chat.stream, &self.accounting.clock);
             let begun = TimedCall::begin(candidate, tokens, streamed, is_another, clock);
             let Some(mut call) = begun else { continue };
-            meter.attempt(candidate);
+            let bounds = Bounds::of(self.chat, candidate);
+            meter.attempt(candidate, bounds);
             let attempt = self.attempt(candidate, request, &read);
             let now = || self.accounting.clock.now();
             let provider = candidate.target.endpoint.id.as_str();
-            match self.in_time(attempt).await {
+            match self.in_time(attempt, is_another).await {
                 Ok(answer) => {
-                    candidate.provider.health.answered(now());
+                    candidate.provider.health.began(now());
                     self.accounting.metrics.attempted(provider, "ok");
-                    return Ok(Answered { candidate, answer, call });
+                    return Ok(Answered { candidate, answer, call, bounds });
                 }
-                Err(error) => {
+                Err(failure) => {
                     meter.attempt_failed();
+                    failure.log(candidate, meter);
+                    let error = failure.error;
                     candidate.provider.health.failed(error.kind, error.retry_after, now());
                     if error.kind.is_the_providers() {
                         call.failed();
@@ -149,13 +163,6 @@ impl Dispatch<'_> {
                         call.forget();
                     }
                     self.accounting.metrics.attempted(provider, result_label(error.kind));
-                    tracing::warn!(
-                        provider,
-                        model = candidate.model.id.as_str(),
-                        kind = ?error.kind,
-                        status = error.status,
-                        "provider call failed"
-                    );
                     let go_on = error.kind.is_transient() && Instant::now() < self.deadline;
                     failed = Some((candidate, error));
                     if !go_on {
@@ -176,27 +183,37 @@ impl Dispatch<'_> {
         candidate: &Candidate,
         request: Request<Bytes>,
         read: &impl AsyncFn(&Candidate, Response<UpstreamBody>) -> Result<T, ReadError>,
-    ) -> Result<T, ProviderError> {
-        let response = candidate.provider.upstream.send(request).await.map_err(transport_error)?;
+    ) -> Result<T, CallFailure> {
+        let sent = candidate.provider.upstream.send(request).await;
+        let response = sent.map_err(|error| CallFailure::from(ReadError::Transport(error)))?;
         let status = response.status();
         if !status.is_success() {
             let (head, body) = response.into_parts();
             let wait = tokio::time::timeout(ERROR_BODY_WAIT, call::read_error(body));
             let body = wait.await.unwrap_or_default();
             let target = &candidate.target;
-            return Err(target.endpoint.adapter.classify(status, &head.headers, &body, target));
+            let error = target.endpoint.adapter.classify(status, &head.headers, &body, target);
+            return Err(CallFailure { error, own_words: false });
         }
-        read(candidate, response).await.map_err(read_error)
+        read(candidate, response).await.map_err(CallFailure::from)
     }
 
     /// The attempt, or a timeout: of a stream's first content, or of the whole request.
+    ///
+    /// Of a whole answer nothing is heard until it is there. Where another candidate could be asked,
+    /// this one has a time of its own, and leaves at least half of what there is.
     async fn in_time<T>(
         &self,
-        attempt: impl Future<Output = Result<T, ProviderError>>,
-    ) -> Result<T, ProviderError> {
+        attempt: impl Future<Output = Result<T, CallFailure>>,
+        is_another: bool,
+    ) -> Result<T, CallFailure> {
+        let now = Instant::now();
         let mut deadline = self.deadline;
         if self.chat.stream {
-            deadline = deadline.min(Instant::now() + self.timeouts.first_token);
+            deadline = deadline.min(now + self.timeouts.first_token);
+        } else if is_another {
+            let half = deadline.saturating_duration_since(now) / 2;
+            deadline = now + half.min(self.timeouts.whole_answer);
         }
         timeout_at(deadline, attempt).await.unwrap_or_else(|_| {
             let message = if self.chat.stream {
@@ -204,7 +221,8 @@ impl Dispatch<'_> {
             } else {
                 "the provider did not answer in time"
             };
-            Err(own_error(ProviderErrorKind::Timeout, message.to_owned()))
+            let error = own_error(ProviderErrorKind::Timeout, message.to_owned());
+            Err(CallFailure { error, own_words: true })
         })
     }
 }
@@ -219,30 +237,47 @@ fn rough_tokens(answer: &ChatAnswer) -> u64 {
     (texts.map(|text| text.size()).sum::<usize>() / BYTES_A_TOKEN) as u64
 }
 
-fn has_content(event: &StreamEvent) -> bool {
+/// Whether an answer has begun: it says something, or why it says nothing. An end mark alone is no
+/// answer.
+fn is_answer(event: &StreamEvent) -> bool {
     match event {
         StreamEvent::Delta(delta) => delta.says_something() || delta.finish_reason.is_some(),
-        StreamEvent::End => true,
-        StreamEvent::Start(_) | StreamEvent::Usage(_) => false,
+        StreamEvent::Start(_) | StreamEvent::Usage(_) | StreamEvent::End => false,
     }
 }
 
-fn own_error(kind: ProviderErrorKind, message: String) -> ProviderError {
+/// A failure in Sluice's own words.
+pub(crate) fn own_error(kind: ProviderErrorKind, message: String) -> ProviderError {
     ProviderError { kind, status: None, message, code: None, param: None, retry_after: None }
 }
 
-fn transport_error(error: TransportError) -> ProviderError {
-    own_error(ProviderErrorKind::Connection, error.to_string())
+impl From<ReadError> for CallFailure {
+    fn from(error: ReadError) -> Self {
+        let kind = match error {
+            ReadError::Provider(error) => return Self { error, own_words: false },
+            ReadError::Transport(_) => ProviderErrorKind::Connection,
+            ReadError::TooLong(_) | ReadError::Malformed(_) => ProviderErrorKind::ServerError,
+        };
+        Self { error: own_error(kind, error.to_string()), own_words: true }
+    }
 }
 
-/// What a failed read means; also for a stream that breaks off later.
-pub(crate) fn read_error(error: ReadError) -> ProviderError {
-    match error {
-        ReadError::Provider(error) => error,
-        ReadError::Transport(error) => transport_error(error),
-        ReadError::TooLong(_) | ReadError::Malformed(_) => {
-            own_error(ProviderErrorKind::ServerError, error.to_string())
-        }
+impl CallFailure {
+    /// Tells the log, once: why, and of which request unless that may leave no trace.
+    pub(crate) fn log(&self, candidate: &Candidate, meter: &Meter) {
+        let Self { error, own_words } = self;
+        let request_id = meter.log_id();
+        let code = error.code.as_deref().filter(|code| is_word(code) && request_id.is_some());
+        tracing::warn!(
+            request_id = request_id.map(tracing::field::display),
+            provider = candidate.target.endpoint.id.as_str(),
+            model = candidate.model.id.as_str(),
+            kind = result_label(error.kind),
+            status = error.status,
+            code,
+            reason = own_words.then_some(error.message.as_str()),
+            "provider call failed"
+        );
     }
 }
 
@@ -340,154 +375,4 @@ fn is_word(code: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use sluice_core::chat::ChatRequest;
-    use sluice_core::usage::UsageSource;
-    use sluice_storage::JournalEntry;
-
-    use super::*;
-    use crate::chat::Answer;
-    use crate::testing::{
-        DONE, HELLO, House, NOW, Script, Step, TIMEOUTS, WHOLE, chat, says, script, seconds,
-        streamed,
-    };
-
-    const BAD: &str =
-        r#"{"error":{"message":"m","type":"invalid_request_error","param":"n","code":"c"}}"#;
-
-    fn status(status: u16, body: &str) -> Script {
-        Script { status, ..script([says(0, body)]) }
-    }
-
-    fn is_whole(answer: &Result<Answer, ChatError>) -> bool {
-        matches!(answer, Ok(Answer::Whole(_)))
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn another_provider_is_asked_where_that_can_help() {
-        for (first, helps) in [
-            (status(500, "{}"), true),
-            (status(401, "{}"), true),
-            (status(404, "{}"), true),
-            (status(429, "{}"), true),
-            (status(413, "{}"), true),
-            (status(200, "{\"half\":"), true),
-            (status(400, BAD), false),
-            (status(400, r#"{"error":{"code":"content_filter"}}"#), false),
-        ] {
-            let house = House::new(TIMEOUTS);
-            house.expect(first);
-            house.expect_of_second(script([says(0, WHOLE)]));
-            let answer = house.ask(chat("Hello?")).await;
-            assert_eq!(is_whole(&answer), helps);
-            let record = house.record();
-            if helps {
-                assert_eq!((record.outcome, record.attempts), (Outcome::Completed, 2));
-                assert_eq!(record.provider.unwrap().as_str(), "second");
-                assert_eq!(record.usage.total_tokens(), 10);
-            } else {
-                assert_eq!((record.outcome, record.attempts), (Outcome::Rejected, 1));
-                assert_eq!(record.usage.total_tokens(), 0);
-            }
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_stream_goes_elsewhere_only_before_its_first_content() {
-        let role =
-            "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n";
-        for first in [
-            script([says(0, role), Step::Breaks(seconds(1))]),
-            script([says(0, role)]),
-            script([says(0, "data: {\"error\":\"m\"}\n\n")]),
-            script([says(0, role), Step::Hangs]),
-        ] {
-            let house = House::new(TIMEOUTS);
-            house.expect(first);
-            house.expect_of_second(script([says(0, HELLO), says(0, DONE)]));
-            let Ok(Answer::Stream(mut stream)) = house.ask(streamed()).await else { panic!() };
-            let mut pieces = Vec::new();
-            while poll_fn(|cx| stream.poll_pieces(cx, &mut pieces)).await {}
-            let record = house.record();
-            assert_eq!((record.outcome, record.attempts), (Outcome::Completed, 2));
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn all_attempts_share_one_time() {
-        let house = House::new(Timeouts { total: seconds(30), ..TIMEOUTS });
-        let began = Instant::now();
-        house.expect(Script { head: seconds(10), ..status(500, "{}") });
-        let error = house.ask(chat("Hello?")).await.err().unwrap();
-        assert_eq!(began.elapsed(), seconds(30));
-        assert_eq!(
-            error,
-            ChatError::UpstreamTimeout {
-                message: "provider `second`: the provider did not answer in time".to_owned()
-            }
-        );
-        assert_eq!(house.record().outcome, Outcome::UpstreamTimeout);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_whole_answer_that_nobody_waits_for_is_written_down_once() {
-        let house = House::new(TIMEOUTS);
-        assert!(tokio::time::timeout(seconds(1), house.ask(chat("Hello?"))).await.is_err());
-        let record = house.record();
-        assert_eq!(record.outcome, Outcome::Cancelled);
-        assert_eq!(record.usage_source, UsageSource::Estimated);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn what_no_provider_counted_is_counted_here() {
-        let house = House::new(TIMEOUTS);
-        house.expect(script([says(0, r#"{"choices":[{"message":{"content":"one two three"}}]}"#)]));
-        assert!(is_whole(&house.ask(chat("Hello?")).await));
-        let record = house.record();
-        assert_eq!((record.usage_source, record.usage.output), (UsageSource::Estimated, 3));
-        assert!(record.usage.uncached_input > 0);
-    }
-
-    /// No identity, and nothing derived from content: only the sum counts on.
-    #[tokio::test(start_paused = true)]
-    async fn zero_retention_leaves_a_sum() {
-        let house = House::new(TIMEOUTS);
-        house.expect(script([says(0, WHOLE)]));
-        let mut chat: ChatRequest = chat("Hello?");
-        chat.options.zero_retention = true;
-        assert!(is_whole(&house.ask(chat).await));
-        match house.entries().as_slice() {
-            [JournalEntry::Sum(sum)] => {
-                assert_eq!((sum.requests, sum.usage.total_tokens()), (1, 10));
-                assert_eq!(sum.hour, NOW.seconds() - NOW.seconds() % 3_600);
-            }
-            other => panic!("{other:?}"),
-        }
-        assert_eq!(house.principal.subjects.key.tokens_used(NOW), 10);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn an_audited_request_leaves_an_entry_beside_its_record() {
-        let house = House::new(TIMEOUTS);
-        house.expect(script([says(0, WHOLE)]));
-        let mut chat: ChatRequest = chat("Hello?");
-        chat.options.audit_enabled = true;
-        let Ok(Answer::Whole(answer)) = house.ask(chat).await else { panic!() };
-        match house.entries().as_slice() {
-            [JournalEntry::Usage(record), JournalEntry::Audit(entry)] => {
-                assert_eq!(entry.audit_id, answer.1.audit_id);
-                assert_eq!(record.audit_id.as_ref(), Some(&entry.audit_id));
-            }
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn a_code_is_told_only_where_it_is_a_plain_word() {
-        for (code, is) in [("bad_tool-1.0", true), ("", false), ("two words", false), ("\"", false)]
-        {
-            assert_eq!(is_word(code), is, "{code}");
-        }
-        assert!(!is_word(&"x".repeat(65)));
-    }
-}
+mod tests;

@@ -67,7 +67,7 @@ impl Ratio {
     /// What `chat` will probably use.
     pub fn estimate(&self, chat: &ChatRequest) -> Estimate {
         let (text_bytes, fixed_tokens) = measure(chat);
-        let prompt_tokens = fixed_tokens + self.tokens(text_bytes);
+        let prompt_tokens = fixed_tokens.saturating_add(self.tokens(text_bytes));
         let answer = chat.max_tokens.map_or(USUAL_ANSWER, u64::from).min(MOST_RESERVED);
         let answers = answer.saturating_mul(u64::from(chat.n));
         Estimate {
@@ -88,7 +88,7 @@ impl Ratio {
             return;
         }
         let tokens = prompt_tokens.saturating_sub(estimate.fixed_tokens);
-        let seen = ((tokens << 20) / estimate.text_bytes).clamp(1 << 16, 1 << 20);
+        let seen = (tokens.saturating_mul(1 << 20) / estimate.text_bytes).clamp(1 << 16, 1 << 20);
         let seen = u32::try_from(seen).unwrap_or(u32::MAX);
         let old = self.0.load(Ordering::Relaxed);
         self.0.store(old - old / 16 + seen / 16, Ordering::Relaxed);
@@ -228,11 +228,11 @@ mod tests {
 
         #[test]
         fn no_figure_breaks_the_ratio(
-            figures in prop::collection::vec((any::<u32>(), 400..1_000_usize), 0..100),
+            figures in prop::collection::vec((any::<u64>(), 400..1_000_usize), 0..100),
         ) {
             let ratio = Ratio::default();
             for (tokens, bytes) in figures {
-                ratio.learn(&ratio.estimate(&of(bytes)), u64::from(tokens));
+                ratio.learn(&ratio.estimate(&of(bytes)), tokens);
             }
             // At least one token in sixteen bytes, at most one a byte.
             let tokens = ratio.estimate(&of(16_000)).prompt_tokens;

@@ -8,11 +8,16 @@ use sluice_providers::error::ProviderErrorKind;
 
 /// How many failures in a row make a provider count as failing.
 const FAILING_AFTER: u32 = 3;
+/// How many streams in a row that break off in the middle do.
+const BREAKING_AFTER: u32 = 3;
 
 /// How one provider has been doing.
 #[derive(Debug, Default)]
 pub struct ProviderHealth {
     failures_in_a_row: AtomicU32,
+    /// Streams that began and broke off. Whole answers say nothing about them: what cuts streams
+    /// lets those through.
+    breaks_in_a_row: AtomicU32,
     /// Until when it asked to be left alone, in milliseconds since the epoch.
     rests_until: AtomicU64,
     last_answer_at: AtomicU64,
@@ -25,7 +30,7 @@ pub enum ProviderState {
     Unknown,
     /// It answers.
     Ok,
-    /// Its last calls failed.
+    /// Its last calls failed, or its last streams broke off.
     Failing,
     /// It asked to be left alone for a while.
     Resting,
@@ -44,13 +49,29 @@ impl ProviderState {
 }
 
 impl ProviderHealth {
-    /// It answered.
-    pub fn answered(&self, now: UnixMillis) {
+    /// It began to answer.
+    pub fn began(&self, now: UnixMillis) {
         self.last_answer_at.store(now.0, Ordering::Relaxed);
-        // Written only when it changes: all requests share this line of memory.
-        if self.failures_in_a_row.load(Ordering::Relaxed) != 0 {
-            self.failures_in_a_row.store(0, Ordering::Relaxed);
+        clear(&self.failures_in_a_row);
+    }
+
+    /// A stream of it came to its end.
+    pub fn finished_stream(&self) {
+        clear(&self.breaks_in_a_row);
+    }
+
+    /// A stream of it broke off after it had begun.
+    pub fn broke_stream(
+        &self,
+        kind: ProviderErrorKind,
+        retry_after: Option<Duration>,
+        now: UnixMillis,
+    ) {
+        if !kind.is_the_providers() {
+            return;
         }
+        self.breaks_in_a_row.fetch_add(1, Ordering::Relaxed);
+        self.rest(retry_after, now);
     }
 
     /// It failed, or refused for a reason of its own.
@@ -79,7 +100,9 @@ impl ProviderHealth {
     pub fn state(&self, now: UnixMillis) -> ProviderState {
         if self.is_resting(now) {
             ProviderState::Resting
-        } else if self.failures_in_a_row.load(Ordering::Relaxed) >= FAILING_AFTER {
+        } else if self.failures_in_a_row.load(Ordering::Relaxed) >= FAILING_AFTER
+            || self.breaks_in_a_row.load(Ordering::Relaxed) >= BREAKING_AFTER
+        {
             ProviderState::Failing
         } else if self.last_answer_at.load(Ordering::Relaxed) > 0 {
             ProviderState::Ok
@@ -95,6 +118,13 @@ impl ProviderHealth {
     }
 }
 
+/// Written only when it changes: all requests share this line of memory.
+fn clear(count: &AtomicU32) {
+    if count.load(Ordering::Relaxed) != 0 {
+        count.store(0, Ordering::Relaxed);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,12 +135,27 @@ mod tests {
     fn a_provider_fails_after_three_failures_and_recovers_with_one_answer() {
         let health = ProviderHealth::default();
         assert_eq!(health.state(NOW), ProviderState::Unknown);
-        health.answered(NOW);
+        health.began(NOW);
         for expected in [ProviderState::Ok, ProviderState::Ok, ProviderState::Failing] {
             health.failed(ProviderErrorKind::Connection, None, NOW);
             assert_eq!(health.state(NOW), expected);
         }
-        health.answered(NOW);
+        health.began(NOW);
+        assert_eq!(health.state(NOW), ProviderState::Ok);
+    }
+
+    #[test]
+    fn streams_that_begin_well_and_break_off_are_failures() {
+        let health = ProviderHealth::default();
+        for expected in [ProviderState::Ok, ProviderState::Ok, ProviderState::Failing] {
+            health.began(NOW);
+            health.broke_stream(ProviderErrorKind::Connection, None, NOW);
+            assert_eq!(health.state(NOW), expected);
+        }
+        // A whole answer, or a stream that has only begun, makes nothing good.
+        health.began(NOW);
+        assert_eq!(health.state(NOW), ProviderState::Failing);
+        health.finished_stream();
         assert_eq!(health.state(NOW), ProviderState::Ok);
     }
 

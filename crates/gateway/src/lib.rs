@@ -7,8 +7,10 @@
 pub mod accounting;
 pub mod admin;
 pub mod answer;
+mod bounds;
 mod call;
 pub mod chat;
+mod cut;
 mod dispatch;
 pub mod error;
 pub mod estimate;

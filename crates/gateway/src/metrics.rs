@@ -25,6 +25,7 @@ pub struct Metrics {
     duration: Family<ModelLabels, Histogram>,
     time_to_first_token: Family<ModelLabels, Histogram>,
     attempts: Family<AttemptLabels, Counter>,
+    disbelieved: Family<ProviderLabels, Counter>,
     filtered: Family<FilterLabels, Counter>,
     redactions: Family<KindLabels, Counter>,
     flags: Family<FlagLabels, Counter>,
@@ -64,6 +65,11 @@ struct ModelLabels {
 struct AttemptLabels {
     provider: String,
     result: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ProviderLabels {
+    provider: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -114,6 +120,7 @@ impl Default for Metrics {
             duration: Family::new_with_constructor(|| Histogram::new(DURATIONS)),
             time_to_first_token: Family::new_with_constructor(|| Histogram::new(DURATIONS)),
             attempts: Family::default(),
+            disbelieved: Family::default(),
             filtered: Family::default(),
             redactions: Family::default(),
             flags: Family::default(),
@@ -149,6 +156,11 @@ impl Default for Metrics {
             "provider_attempts",
             "Calls of providers, by result",
             metrics.attempts.clone(),
+        );
+        registry.register(
+            "disbelieved_usage",
+            "Answers whose provider counted tokens that cannot be, by provider",
+            metrics.disbelieved.clone(),
         );
         registry.register(
             "filtered_requests",
@@ -207,6 +219,12 @@ impl Metrics {
     pub(crate) fn attempted(&self, provider: &str, result: &'static str) {
         let labels = AttemptLabels { provider: provider.to_owned(), result };
         self.attempts.get_or_create(&labels).inc();
+    }
+
+    /// A provider counted tokens that cannot be.
+    pub(crate) fn disbelieved(&self, provider: &str) {
+        let labels = ProviderLabels { provider: provider.to_owned() };
+        self.disbelieved.get_or_create(&labels).inc();
     }
 
     /// A request ended.

@@ -79,6 +79,8 @@ pub struct Provider {
 pub struct Timeouts {
     /// For a stream's first content.
     pub first_token: Duration,
+    /// For a whole answer, as long as another provider could be asked instead.
+    pub whole_answer: Duration,
     /// Between two pieces of a stream.
     pub idle: Duration,
     /// For a whole request, all attempts together.

@@ -138,6 +138,7 @@ pub(crate) struct House {
 
 pub(crate) const TIMEOUTS: Timeouts = Timeouts {
     first_token: Duration::from_secs(60),
+    whole_answer: Duration::from_secs(50),
     idle: Duration::from_secs(20),
     total: Duration::from_secs(120),
     keep_alive: Duration::from_secs(15),

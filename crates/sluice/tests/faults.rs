@@ -380,3 +380,94 @@ async fn a_silent_provider_gets_a_comment_and_a_late_error_is_an_event() {
     assert!(!said.done);
     settled(&sluice, &request_id, "upstream_error").await;
 }
+
+#[tokio::test]
+async fn a_whole_answer_that_hangs_leaves_time_for_another_provider() {
+    let first = FakeUpstream::start(Script::default().then(Step::Hang)).await;
+    let second = FakeUpstream::start(Script::json(&answers::completion("Hello"))).await;
+    let config = Config::default()
+        .provider("lab", &first.base_url())
+        .provider("lab-2", &second.base_url())
+        .model("mock", r#"["lab", "lab-2"]"#)
+        .with("[timeouts]\nwhole_answer_seconds = 1");
+    let sluice = Sluice::start(BINARY, &config).await;
+    let reply = sluice.chat(sluice.key(), &request(false)).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    let record = &sluice.usage_of(&reply.request_id()).await[0];
+    assert_eq!((&record["provider"], &record["attempts"]), (&json!("lab-2"), &json!(2)));
+    let told = format!("request_id={}", reply.request_id());
+    let log = sluice.stderr();
+    let line = log.lines().find(|line| line.contains("provider call failed")).unwrap();
+    for part in [&*told, "provider=\"lab\"", "timeout", "did not answer in time"] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+}
+
+#[tokio::test]
+async fn an_end_mark_alone_is_no_answer() {
+    let upstream = FakeUpstream::start(Script::events("data: [DONE]\n\n")).await;
+    let sluice = sluice(&upstream, "").await;
+    let reply = fails(&sluice, true, UPSTREAM_ERROR, "upstream_error").await;
+    assert!(reply.text().contains("before it said anything"), "{}", reply.text());
+}
+
+#[tokio::test]
+async fn a_provider_whose_streams_break_off_degrades_the_health() {
+    let upstream = FakeUpstream::start(Script::default()).await;
+    let sluice = sluice(&upstream, "").await;
+    let health = async || sluice.get("/api/v1/health", sluice.key()).await.json();
+    for _ in 0..3 {
+        assert_eq!(health().await["status"], "ok");
+        breaks(&sluice, &upstream, &[Step::Reset], UPSTREAM_ERROR, "upstream_error").await;
+    }
+    let now = health().await;
+    assert_eq!(
+        (&now["status"], &now["providers"]["lab"]["status"]),
+        (&json!("degraded"), &json!("failing"))
+    );
+}
+
+#[tokio::test]
+async fn a_count_that_cannot_be_locks_nobody_out_and_survives_a_restart() {
+    let mut whole = answers::completion("Hello there");
+    whole["usage"]["prompt_tokens"] = json!(u64::MAX);
+    whole["usage"]["completion_tokens"] = json!(u64::MAX);
+    let upstream = FakeUpstream::start(Script::json(&whole)).await;
+    let mut sluice = sluice(&upstream, "").await;
+    for _ in 0..2 {
+        let reply = sluice.chat(sluice.key(), &request(false)).await;
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        assert!(reply.json()["usage"]["total_tokens"].as_u64().unwrap() < 100);
+        settled(&sluice, &reply.request_id(), "completed").await;
+        let record = &sluice.usage_of(&reply.request_id()).await[0];
+        assert_eq!(record["usage_source"], "estimated", "{record}");
+    }
+    sluice.stop().await;
+    sluice.start_again().await;
+    assert_eq!(sluice.chat(sluice.key(), &request(false)).await.status, 200);
+    let days = sluice.cli(&["usage", "days"]).await;
+    assert_eq!(days.code, Some(0), "{}", days.stderr);
+}
+
+#[tokio::test]
+async fn an_answer_that_goes_past_its_bound_is_cut() {
+    let chunk = answers::event(&answers::text_chunk(&"word ".repeat(100)));
+    let script = Script::stream().send(answers::opening(&[]));
+    let script = script.then(Step::Flood(chunk.into(), 100_000)).then(Step::Hang);
+    let upstream = FakeUpstream::start(script).await;
+    let sluice = sluice(&upstream, "").await;
+    let events = sluice.stream(sluice.key(), &request(true)).await;
+    let request_id = events.request_id();
+    let said = events.rest().await;
+    assert_eq!((said.done, said.error), (true, None));
+    assert!((100..1_000).contains(&said.text.matches("word").count()), "{}", said.text);
+    let last = said.chunks.last().unwrap();
+    assert_eq!(last["choices"][0]["finish_reason"], "length", "{last}");
+    until("the provider to notice", async || upstream.last().hung_up.then_some(())).await;
+    settled(&sluice, &request_id, "completed").await;
+    let record = &sluice.usage_of(&request_id).await[0];
+    assert_eq!(
+        (&record["completion_tokens"], &record["usage_source"]),
+        (&json!(100), &json!("estimated"))
+    );
+}

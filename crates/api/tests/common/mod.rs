@@ -319,6 +319,7 @@ fn snapshot(upstream: &Arc<Scripted>) -> Snapshot {
         rules: rules(),
         timeouts: Timeouts {
             first_token: Duration::from_secs(30),
+            whole_answer: Duration::from_secs(30),
             idle: Duration::from_secs(30),
             total: Duration::from_secs(60),
             keep_alive: Duration::from_secs(15),

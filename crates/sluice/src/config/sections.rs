@@ -78,6 +78,9 @@ section! {
         connect_seconds: Seconds = 10,
         /// Until the first piece of its answer. A model that thinks needs minutes.
         first_token_seconds: Seconds = 300,
+        /// For a whole (not streamed) answer, as long as another provider of the model could be asked
+        /// instead. It is never more than half of the time that is left.
+        whole_answer_seconds: Seconds = 300,
         /// Between two pieces of a streamed answer.
         idle_seconds: Seconds = 120,
         /// For the whole answer, all attempts together.

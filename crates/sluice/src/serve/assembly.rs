@@ -94,6 +94,7 @@ impl Assembly {
             rules: rules(settings),
             timeouts: Timeouts {
                 first_token: settings.timeouts.first_token_seconds.duration(),
+                whole_answer: settings.timeouts.whole_answer_seconds.duration(),
                 idle: settings.timeouts.idle_seconds.duration(),
                 total: settings.timeouts.total_seconds.duration(),
                 keep_alive: settings.server.keep_alive_seconds.duration(),
