@@ -113,7 +113,7 @@ impl Api {
             authorization: text(headers, &AUTHORIZATION),
             svc_api_key: text(headers, &SVC_API_KEY),
         };
-        let principal = match self.gateway.sign_in(presented, remote) {
+        let principal = match self.gateway.sign_in(presented, remote).await {
             Ok(principal) => principal,
             Err(failure) => return refuse(&self.gateway, failure),
         };

@@ -1,20 +1,23 @@
 //! The application: what all requests share.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arc_swap::{ArcSwap, Guard};
 use sluice_core::clock::{Clock, UnixMillis};
+use sluice_core::ids::ModelId;
 use sluice_routing::catalog::Model;
 use sluice_routing::classify;
-use sluice_storage::{AccountRecord, KeyHasher, KeyRecord, WindowCount};
+use sluice_storage::{AccountRecord, KeyHasher, KeyRecord, Store, WindowCount};
 
 use crate::accounting::Accounting;
 use crate::estimate::Calibration;
 use crate::guard::GuessGuard;
 use crate::limits::{LimitExceeded, RateView};
 use crate::metrics::Metrics;
+use crate::newcomers::Newcomers;
 use crate::policy::{may_use, resolve};
 use crate::principal::{Directory, Ledgers, Principal, Unrecognised};
 use crate::route::Conversations;
@@ -28,6 +31,9 @@ pub struct Gateway {
     ledgers: Ledgers,
     hasher: KeyHasher,
     guard: GuessGuard,
+    newcomers: Newcomers,
+    /// When each model was first served, in seconds since the Unix epoch.
+    first_served: ArcSwap<HashMap<ModelId, u64>>,
     pub(crate) calibration: Calibration,
     pub(crate) conversations: Conversations,
     pub(crate) accounting: Arc<Accounting>,
@@ -66,12 +72,22 @@ impl Gateway {
             ledgers: Ledgers::default(),
             hasher,
             guard: GuessGuard::default(),
+            newcomers: Newcomers::default(),
+            first_served: ArcSwap::default(),
             calibration: Calibration::default(),
             conversations,
             accounting: Arc::new(accounting),
             draining: AtomicBool::new(false),
             database_is_down: AtomicBool::new(false),
         }
+    }
+
+    /// The same, which looks keys up in `store` that it does not know: one that was just made works
+    /// at once.
+    #[must_use]
+    pub fn with_store(mut self, store: Store) -> Self {
+        self.newcomers = Newcomers::of(store);
+        self
     }
 
     /// The configuration as it is now. A request takes it once.
@@ -102,23 +118,54 @@ impl Gateway {
     }
 
     /// Who asks. Counts a failure against `remote`.
-    pub fn sign_in(
+    pub async fn sign_in(
         &self,
         presented: Presented<'_>,
         remote: Option<IpAddr>,
     ) -> Result<Arc<Principal>, SignInFailure> {
         let now = self.now();
-        self.recognise(presented, now).map_err(|reason| {
-            let (rate, outcome) = self.guard.failed(remote, now);
-            SignInFailure { reason, rate, exceeded: outcome.err().map(Box::new) }
+        let recognised = match Self::key_of(presented) {
+            Ok(key) => {
+                let known = self.directory.load().recognise(&key, &self.hasher, now).cloned();
+                match known {
+                    // Boxed: what a few requests need must not make all of them larger.
+                    Err(Unrecognised::Unknown) => Box::pin(self.look_up(&key, remote, now)).await,
+                    known => known,
+                }
+            }
+            Err(reason) => Err(reason),
+        };
+        recognised.map_err(|reason| {
+            let failed = self.guard.failed(remote, now);
+            failed.log(remote, &reason);
+            SignInFailure { reason, rate: failed.rate, exceeded: failed.exceeded.map(Box::new) }
         })
     }
 
-    fn recognise(
+    /// Looks a key up that the directory does not hold. Whoever guesses too often is not looked up.
+    async fn look_up(
         &self,
-        presented: Presented<'_>,
+        key: &ServiceKey,
+        remote: Option<IpAddr>,
         now: UnixMillis,
     ) -> Result<Arc<Principal>, Unrecognised> {
+        if self.guard.view(remote, now).remaining == 0 {
+            return Err(Unrecognised::Unknown);
+        }
+        let hash = self.hasher.hash(key.expose());
+        let directory = || self.directory.load_full();
+        let add = |before: &Arc<Directory>, key: KeyRecord, account: AccountRecord| {
+            let mut with_new = Directory::clone(before);
+            with_new.add(key, account, &self.snapshot().rules, &self.ledgers);
+            // Only where nobody has replaced it meanwhile: what was read may have been revoked since.
+            self.directory.compare_and_swap(before, Arc::new(with_new));
+        };
+        let looked_up = self.newcomers.look_up(&hash, now, directory, add).await;
+        looked_up.recognise(key, &self.hasher, now).cloned()
+    }
+
+    /// The key that is presented.
+    fn key_of(presented: Presented<'_>) -> Result<ServiceKey, Unrecognised> {
         let bearer = presented.authorization.map(|value| {
             let (scheme, token) = value.split_once(' ').unwrap_or(("", value));
             if scheme.eq_ignore_ascii_case("bearer") { token.trim() } else { value.trim() }
@@ -142,7 +189,7 @@ impl Gateway {
                 own
             }
         };
-        self.directory.load().recognise(&key, &self.hasher, now).cloned()
+        Ok(key)
     }
 
     /// The window of failed attempts from `remote`: what a response without a principal tells.
@@ -163,6 +210,21 @@ impl Gateway {
             })
             .cloned()
             .collect()
+    }
+
+    /// Takes over when each model was first served.
+    pub fn note_first_served(&self, times: HashMap<ModelId, u64>) {
+        self.first_served.store(Arc::new(times));
+    }
+
+    /// When `model` was made, as far as that is known, else when it was first served here; in
+    /// seconds since the Unix epoch, never 0.
+    pub fn created(&self, model: &Model) -> u64 {
+        if model.created > 0 {
+            return model.created;
+        }
+        let noted = self.first_served.load().get(&model.id).copied();
+        noted.unwrap_or_else(|| self.now().seconds())
     }
 
     /// What Prometheus can ask.

@@ -20,6 +20,7 @@ pub mod guard;
 pub mod health;
 pub mod limits;
 pub mod metrics;
+mod newcomers;
 pub mod plan;
 pub mod policy;
 pub mod principal;

@@ -27,29 +27,46 @@ pub struct Principal {
     pub subjects: LimitSubjects,
 }
 
-/// Why nobody could be recognised. All of them are 401. Only who presents a whole key learns that
+/// Why nobody could be recognised. All of them are 401, and begin with the words that people and
+/// tools look for. Only who presents a whole key learns that
 /// it once worked and has expired; one that was revoked looks like one that never was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unrecognised {
     /// No key was presented.
-    #[error("no API key: send `Authorization: Bearer svc_ent_…`, or the header `svc-api-key`")]
+    #[error(
+        "Invalid API key: none was sent; send `Authorization: Bearer svc_ent_…`, or the header \
+         `svc-api-key`"
+    )]
     Missing,
     /// What was presented has not the form of a service key.
-    #[error("this is not a service key: {0}")]
+    #[error("Invalid API key: {0}")]
     Malformed(String),
     /// Two different keys were presented.
-    #[error("`Authorization` and `svc-api-key` hold different keys; send one")]
+    #[error("Invalid API key: `Authorization` and `svc-api-key` hold different keys; send one")]
     Conflicting,
     /// No such key.
-    #[error("this API key is not known here, or was revoked")]
+    #[error("Invalid API key: it is not known here, or was revoked")]
     Unknown,
     /// The key's time is over.
-    #[error("this API key expired at {0}")]
+    #[error("Invalid API key: it expired at {0}")]
     Expired(String),
 }
 
+impl Unrecognised {
+    /// The word in logs, which tells nothing of what was presented.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Malformed(_) => "malformed",
+            Self::Conflicting => "conflicting",
+            Self::Unknown => "unknown",
+            Self::Expired(_) => "expired",
+        }
+    }
+}
+
 /// All keys that may ask, in memory: recognising one never waits for a database.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub struct Directory {
     /// Hashes are keyed and compared in constant time: a look-up tells nothing about other keys.
     by_hash: HashMap<KeyHash, Arc<Principal>>,
@@ -65,29 +82,46 @@ impl Directory {
     ) -> Self {
         let accounts: HashMap<AccountId, AccountRecord> =
             accounts.into_iter().map(|account| (account.id.clone(), account)).collect();
-        let mut by_hash = HashMap::new();
+        let mut directory = Self::default();
         for key in keys {
-            let Some(account) = accounts.get(&key.account_id) else { continue };
-            if key.revoked_at.is_some() {
-                continue;
+            if let Some(account) = accounts.get(&key.account_id) {
+                directory.add(key, account.clone(), rules, ledgers);
             }
-            let account_rules = rules.account_rules(account);
-            let principal = Principal {
-                suite: account_rules.suite,
-                subjects: LimitSubjects {
-                    key: ledgers.key(&key.id),
-                    key_limits: rules.key_limits(&key),
-                    key_own: Rules::key_own(&key),
-                    account: ledgers.account(&account.id),
-                    account_limits: account_rules.limits,
-                    account_own: Rules::account_own(account),
-                },
-                account: account.clone(),
-                key,
-            };
-            by_hash.insert(principal.key.hash, Arc::new(principal));
         }
-        Self { by_hash }
+        directory
+    }
+
+    /// Adds `key` of `account`, unless it is revoked.
+    pub(crate) fn add(
+        &mut self,
+        key: KeyRecord,
+        account: AccountRecord,
+        rules: &Rules,
+        ledgers: &Ledgers,
+    ) {
+        if key.revoked_at.is_some() {
+            return;
+        }
+        let account_rules = rules.account_rules(&account);
+        let principal = Principal {
+            suite: account_rules.suite,
+            subjects: LimitSubjects {
+                key: ledgers.key(&key.id),
+                key_limits: rules.key_limits(&key),
+                key_own: Rules::key_own(&key),
+                account: ledgers.account(&account.id),
+                account_limits: account_rules.limits,
+                account_own: Rules::account_own(&account),
+            },
+            account,
+            key,
+        };
+        self.by_hash.insert(principal.key.hash, Arc::new(principal));
+    }
+
+    /// Whether somebody presents a key with this hash.
+    pub(crate) fn holds(&self, hash: &KeyHash) -> bool {
+        self.by_hash.contains_key(hash)
     }
 
     /// Who presents `key`, at `now`.

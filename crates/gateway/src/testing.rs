@@ -25,7 +25,9 @@ use sluice_routing::catalog::{Capabilities, Catalog, Deployment, Model};
 use sluice_routing::quality::Quality;
 use sluice_routing::router::{Member, Policy, Router};
 use sluice_security::request::{Filter, FilterSettings};
-use sluice_storage::{AccountRecord, Journal, JournalEntry, KeyRecord, MasterKey, UsageRecord};
+use sluice_storage::{
+    AccountRecord, Journal, JournalEntry, KeyRecord, MasterKey, Store, UsageRecord,
+};
 use tokio::time::Instant;
 
 use crate::accounting::Accounting;
@@ -181,6 +183,14 @@ impl House {
             second,
             dir,
         }
+    }
+
+    /// With a database, from which it has not read anything yet.
+    pub(crate) async fn with_store() -> (Self, Store) {
+        let house = Self::new(TIMEOUTS);
+        let store = Store::open(house.dir.path()).await.unwrap();
+        let gateway = Arc::into_inner(house.gateway).unwrap().with_store(store.clone());
+        (Self { gateway: Arc::new(gateway), ..house }, store)
     }
 
     /// What the first provider answers next.

@@ -92,8 +92,11 @@ async fn a_rotation_leaves_the_old_key_valid_for_a_while() {
         assert_eq!(sluice.chat(key, &request("here", json!({}))).await.status, 200);
         check_error(&sluice.chat(key, &body).await, NOT_PERMITTED);
     }
-    let token = sluice.get("/api/v1/auth/token", &old).await.json();
-    assert!(token["key"]["expires_at"].is_string(), "{token}");
+    until("the old key to have an end", async || {
+        let token = sluice.get("/api/v1/auth/token", &old).await.json();
+        token["key"]["expires_at"].is_string().then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -215,6 +218,34 @@ async fn what_bounds_max_tokens_is_the_keys_to_say() {
     assert_eq!((reply.status.as_u16(), sent("max_tokens")), (200, json!(8000)));
     let reply = sluice.chat(&model, &request("small", json!({ "max_tokens": 7999 }))).await;
     assert_eq!((reply.status.as_u16(), sent("max_tokens")), (200, json!(7999)));
+}
+
+#[tokio::test]
+async fn a_new_key_works_at_once() {
+    let (sluice, _upstream) = sluice().await;
+    for _ in 0..3 {
+        let made = sluice.cli(&["keys", "create", "--name", "test"]).await;
+        let key = made.stdout.trim_end();
+        assert_eq!(sluice.get("/api/v1/auth/token", key).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn failed_sign_ins_are_in_the_log_without_the_key() {
+    let (sluice, _upstream) = sluice().await;
+    let wrong = "svc_ent_canary000000000000000000000000000000";
+    for _ in 0..20 {
+        let reply = sluice.get("/api/v1/models", wrong).await;
+        check_error(&reply, NO_KEY);
+        let message = reply.json()["error"]["message"].to_string();
+        assert!(message.starts_with("\"Invalid API key: "), "{message}");
+    }
+    let log = sluice.stderr();
+    let lines: Vec<&str> = log.lines().filter(|line| line.contains("sign-in failed")).collect();
+    // One a minute, of which the next may have begun in between.
+    assert!((1..=2).contains(&lines.len()), "{log}");
+    assert!(lines[0].contains("address=127.0.0.1") && lines[0].contains("malformed"), "{log}");
+    assert!(!log.contains("canary"), "{log}");
 }
 
 #[tokio::test]

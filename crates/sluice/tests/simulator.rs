@@ -112,3 +112,18 @@ async fn a_model_that_is_not_its_own_is_not_answered_for() {
     let expected = (404, "invalid_request_error".into(), "model_not_found".into());
     assert_eq!(reply.error(), expected);
 }
+
+#[tokio::test]
+async fn a_model_is_as_old_as_its_first_day_here() {
+    let mut sluice = simulated().await;
+    let list = async |sluice: &Sluice| sluice.get("/api/v1/models", sluice.key()).await.json();
+    let before = list(&sluice).await;
+    for model in before["data"].as_array().unwrap() {
+        assert!(model["created"].as_u64().unwrap() > 1_700_000_000, "{model}");
+        let path = format!("/api/v1/models/{}", model["id"].as_str().unwrap());
+        assert_eq!(&sluice.get(&path, sluice.key()).await.json(), model);
+    }
+    sluice.stop().await;
+    sluice.start_again().await;
+    assert_eq!(list(&sluice).await, before);
+}

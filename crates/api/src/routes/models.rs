@@ -34,8 +34,9 @@ struct Entry<'a> {
 }
 
 pub(crate) fn list(api: &Api, principal: &Principal) -> Result<Response<ResponseBody>, ApiError> {
-    let models = api.gateway().models(principal);
-    let data = models.iter().map(|model| Entry::of(model)).collect();
+    let gateway = api.gateway();
+    let models = gateway.models(principal);
+    let data = models.iter().map(|model| Entry::of(model, gateway.created(model))).collect();
     Ok(json(serde_json::to_vec(&List { object: "list", data }).unwrap_or_default()))
 }
 
@@ -51,15 +52,17 @@ pub(crate) fn show(
         .iter()
         .find(|model| model.id.as_str() == id)
         .ok_or_else(|| ChatError::UnknownModel { model: id.chars().take(100).collect() })?;
-    Ok(json(serde_json::to_vec(&Entry::of(model)).unwrap_or_default()))
+    Ok(json(
+        serde_json::to_vec(&Entry::of(model, api.gateway().created(model))).unwrap_or_default(),
+    ))
 }
 
 impl<'a> Entry<'a> {
-    fn of(model: &'a Model) -> Self {
+    fn of(model: &'a Model, created: u64) -> Self {
         Self {
             id: model.id.as_str(),
             object: "model",
-            created: model.created,
+            created,
             owned_by: &model.owned_by,
             context_length: model.context_window,
             max_completion_tokens: model.output_limit,

@@ -203,8 +203,8 @@ async fn other_methods_and_paths_are_refused() {
 #[tokio::test]
 async fn whoever_is_not_recognised_is_told_why() {
     const REFUSED: &str = "401 authentication_error invalid_api_key -: ";
-    const UNKNOWN: &str = "this API key is not known here, or was revoked";
-    const PREFIX: &str = "this is not a service key: a service key begins with `svc_ent_`";
+    const UNKNOWN: &str = "Invalid API key: it is not known here, or was revoked";
+    const PREFIX: &str = "Invalid API key: a service key begins with `svc_ent_`";
     let house = House::new();
     let known = house.key("documented").to_owned();
     let mut mistyped = known.clone();
@@ -215,7 +215,8 @@ async fn whoever_is_not_recognised_is_told_why() {
         (
             None,
             None,
-            "no API key: send `Authorization: Bearer svc_ent_…`, or the header `svc-api-key`",
+            "Invalid API key: none was sent; send `Authorization: Bearer svc_ent_…`, or the header \
+             `svc-api-key`",
         ),
         (bearer("sk-1234"), None, PREFIX),
         (bearer(""), None, PREFIX),
@@ -224,27 +225,27 @@ async fn whoever_is_not_recognised_is_told_why() {
         (
             bearer("svc_ent_short"),
             None,
-            "this is not a service key: a service key has 44 characters; copy it whole",
+            "Invalid API key: a service key has 44 characters; copy it whole",
         ),
         (
             bearer(&format!("{}-", &known[..43])),
             None,
-            "this is not a service key: a service key has only letters and digits after `svc_ent_`",
+            "Invalid API key: a service key has only letters and digits after `svc_ent_`",
         ),
         (
             bearer(&mistyped),
             None,
-            "this is not a service key: its checksum does not fit: a character is wrong; copy it \
+            "Invalid API key: its checksum does not fit: a character is wrong; copy it \
              again",
         ),
         (bearer(house.key("unknown")), None, UNKNOWN),
         (bearer(house.key("revoked")), None, UNKNOWN),
         (None, Some(house.key("unknown").to_owned()), UNKNOWN),
-        (bearer(house.key("expired")), None, "this API key expired at 2026-11-21T09:30:00Z"),
+        (bearer(house.key("expired")), None, "Invalid API key: it expired at 2026-11-21T09:30:00Z"),
         (
             bearer(&known),
             Some(house.key("agent").to_owned()),
-            "`Authorization` and `svc-api-key` hold different keys; send one",
+            "Invalid API key: `Authorization` and `svc-api-key` hold different keys; send one",
         ),
         // A provider's key in `Authorization` is nobody's business; the other header has to be good.
         (bearer("sk-1234"), Some("sk-5678".to_owned()), PREFIX),

@@ -149,6 +149,11 @@ impl Reload {
             }
         }
         self.api.replace_settings(assembly::api_settings(&settings));
+        let served = settings.catalog.models().iter().map(|model| &model.id);
+        match self.store.models_first_served(served, self.gateway.now()).await {
+            Ok(times) => self.gateway.note_first_served(times),
+            Err(error) => tracing::error!(%error, "new models have no date yet"),
+        }
         self.settings = settings;
         // Keys' limits come from the configuration.
         self.version = u64::MAX;

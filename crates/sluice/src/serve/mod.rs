@@ -88,11 +88,11 @@ async fn serve(settings: Settings, out: &mut dyn Write) -> Result<(), StartError
     let accounting = Accounting { journal: journal.clone(), clock: clock.clone(), metrics };
 
     let assembly = Assembly::new(&settings, clock.clone(), &master_key);
-    let gateway = Arc::new(Gateway::new(
-        assembly.snapshot(&settings, None)?,
-        master_key.key_hasher(),
-        accounting,
-    ));
+    let snapshot = assembly.snapshot(&settings, None)?;
+    let gateway = Gateway::new(snapshot, master_key.key_hasher(), accounting);
+    let gateway = Arc::new(gateway.with_store(store.clone()));
+    let served = settings.catalog.models().iter().map(|model| &model.id);
+    gateway.note_first_served(store.models_first_served(served, clock.now()).await?);
     let day = window_start(clock.now(), TOKEN_WINDOW_SECONDS);
     gateway.restore_windows(&store.windows_since(day).await?);
 
