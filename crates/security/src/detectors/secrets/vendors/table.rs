@@ -499,6 +499,7 @@ pub(super) const VENDORS: &[Vendor] = &[
     vendor("sonar_token", "squ_", Hex, 40, 40),
     drawn("infisical_token", "st.", WordDot, 48, 170),
     vendor("pubnub_key", "sub-c-", Uuid, 36, 36),
+    vendor("sluice_key", "svc_ent_", Alnum, 30, 40),
     vendor("yandex_token", "t1.", WordDot, 100, 300),
     vendor("lob_key", "test_pub_", Hex, 31, 31),
     vendor("svix_key", "testsk_", WordDot, 32, 60),
