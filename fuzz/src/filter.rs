@@ -6,6 +6,7 @@ use sluice_core::ByteString;
 use sluice_core::json::RawJson;
 use sluice_core::json::scan::{Entries, Raw, read};
 use sluice_core::level::SecurityLevel;
+use sluice_core::sealed::SealedPlaces;
 use sluice_core::source::{Dialect, Source, SourceMember};
 use sluice_security::flag::Flag;
 use sluice_security::map::RedactionMap;
@@ -30,7 +31,7 @@ pub fn planted(input: &[u8]) -> Option<(&[u8], String)> {
 
 /// Who asks.
 pub fn subject(level: SecurityLevel) -> Subject<'static> {
-    Subject { account: "fuzz", level, zero_retention: false }
+    Subject { account: "fuzz", level, zero_retention: false, sealed: SealedPlaces::NONE }
 }
 
 /// What a model would see of `text`, and what stands for what. No part of the filter may fail.

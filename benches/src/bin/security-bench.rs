@@ -19,6 +19,7 @@ use sluice_bench::texts::{Text, Worst, ordinary, pieces};
 use sluice_core::event::Delta;
 use sluice_core::json::{JsonText, RawJson};
 use sluice_core::level::SecurityLevel;
+use sluice_core::sealed::SealedPlaces;
 use sluice_core::source::{Dialect, Source, SourceMember};
 use sluice_security::answer::{AnswerGuard, GuardParts};
 use sluice_security::injection::{self, Origin};
@@ -147,7 +148,12 @@ fn main() -> anyhow::Result<()> {
         What::Request => bench.request()?,
         What::Turns { level, values } => {
             let level = SecurityLevel::parse(level).context("no such level")?;
-            let subject = Subject { account: "bench", level, zero_retention: false };
+            let subject = Subject {
+                account: "bench",
+                level,
+                zero_retention: false,
+                sealed: SealedPlaces::NONE,
+            };
             let requests = turns(*values)?;
             for _ in 0..arguments.rounds {
                 let filter = Filter::new(&FilterSettings::default(), [7; 32])?;
@@ -275,6 +281,7 @@ impl Bench {
                     account: "bench",
                     level: SecurityLevel::Maximum,
                     zero_retention: true,
+                    sealed: SealedPlaces::NONE,
                 };
                 if let Ok(source) = request(&[text]) {
                     black_box(filter.request(&source, &subject).is_ok());
@@ -387,7 +394,12 @@ impl Bench {
         for level in SecurityLevel::ALL {
             let settings = FilterSettings { cache_bytes: 0, ..FilterSettings::default() };
             let forgetful = Filter::new(&settings, [7; 32])?;
-            let subject = Subject { account: "bench", level, zero_retention: false };
+            let subject = Subject {
+                account: "bench",
+                level,
+                zero_retention: false,
+                sealed: SealedPlaces::NONE,
+            };
             for text in ordinary(REQUEST_BYTES) {
                 let source = request(&pieces(&text.text, MESSAGE_BYTES))?;
                 let work = || _ = black_box(forgetful.request(&source, &subject));
@@ -474,7 +486,12 @@ impl Bench {
             if is_request {
                 // What is remembered is an account's own: each pass is the first of one.
                 let account = pass.to_string();
-                let subject = Subject { account: &account, level, zero_retention: false };
+                let subject = Subject {
+                    account: &account,
+                    level,
+                    zero_retention: false,
+                    sealed: SealedPlaces::NONE,
+                };
                 black_box(filter.request(black_box(&source), &subject).is_ok());
             } else {
                 black_box(self.scanner.scan(black_box(&text), Rules::of(level).redact));

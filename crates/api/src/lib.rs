@@ -7,6 +7,7 @@ mod body;
 mod cors;
 mod error;
 mod filtered;
+mod headers;
 mod input;
 mod rate;
 mod routed;

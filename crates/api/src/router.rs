@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use futures_util::FutureExt;
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
 use sluice_core::ids::RequestId;
 use sluice_gateway::error::ChatError;
@@ -18,6 +18,7 @@ use sluice_gateway::request::{RequestContext, fresh_id};
 use crate::body::ResponseBody;
 use crate::cors::Cors;
 use crate::error::ApiError;
+use crate::headers::{label, sole, text};
 use crate::{rate, routes};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -109,9 +110,17 @@ impl Api {
         id: &str,
     ) -> Response<ResponseBody> {
         let headers = request.headers();
+        let (authorization, svc_api_key) =
+            (sole(headers, &AUTHORIZATION), sole(headers, &SVC_API_KEY));
+        let contradictory = match (&authorization, &svc_api_key) {
+            (Err(_), _) => Some("Authorization"),
+            (_, Err(_)) => Some("svc-api-key"),
+            (Ok(_), Ok(_)) => None,
+        };
         let presented = Presented {
-            authorization: text(headers, &AUTHORIZATION),
-            svc_api_key: text(headers, &SVC_API_KEY),
+            authorization: authorization.unwrap_or_default(),
+            svc_api_key: svc_api_key.unwrap_or_default(),
+            contradictory,
         };
         let principal = match self.gateway.sign_in(presented, remote).await {
             Ok(principal) => principal,
@@ -122,8 +131,8 @@ impl Api {
             arrived_at: self.gateway.now(),
             arrived: Instant::now(),
             remote,
-            app_url: shortened(text(headers, &HTTP_REFERER).or(text(headers, &REFERER))),
-            app_title: shortened(text(headers, &TITLE)),
+            app_url: label(headers, &HTTP_REFERER).or_else(|| label(headers, &REFERER)),
+            app_title: label(headers, &TITLE),
             session: shortened(text(headers, &SESSION)),
         };
         let routed = self.route(request, principal.clone(), context);
@@ -209,11 +218,7 @@ fn probe(ok: bool) -> Response<ResponseBody> {
     response
 }
 
-fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
-    headers.get(name)?.to_str().ok()
-}
-
-/// A header that a record keeps: its first 200 characters.
+/// The name of a conversation: its first 200 characters.
 fn shortened(text: Option<&str>) -> Option<String> {
     text.filter(|text| !text.is_empty()).map(|text| text.chars().take(200).collect())
 }

@@ -5,10 +5,15 @@ use proptest::prelude::*;
 use sluice_api::wire::chat::parse;
 use sluice_core::chat::ChatRequest;
 use sluice_core::level::SecurityLevel;
+use sluice_core::sealed::SealedPlaces;
 use sluice_security::request::{Filter, FilterSettings, Subject};
 
-const SUBJECT: Subject<'_> =
-    Subject { account: "acc", level: SecurityLevel::Standard, zero_retention: false };
+const SUBJECT: Subject<'_> = Subject {
+    account: "acc",
+    level: SecurityLevel::Standard,
+    zero_retention: false,
+    sealed: SealedPlaces::NONE,
+};
 
 /// What a message may be: with values to redact, without, and with values in places of all kinds.
 const MESSAGES: [&str; 8] = [

@@ -8,6 +8,7 @@ use bytestring::ByteString;
 use crate::json::{JsonText, Member, RawJson};
 use crate::level::SecurityLevel;
 use crate::region::Region;
+use crate::sealed::SealedPlaces;
 use crate::source::{Dialect, Source};
 
 /// One request for a chat completion, checked: every value is within its documented bounds.
@@ -59,6 +60,8 @@ pub struct ChatRequest {
     pub extra: Vec<Member>,
     /// The request's bytes.
     pub source: Source,
+    /// Sealed values that the filter left to their provider. No other provider may get them.
+    pub unread: SealedPlaces,
 }
 
 impl ChatRequest {
@@ -93,6 +96,7 @@ impl ChatRequest {
                 body_bytes: 0,
                 reader: |_| None,
             },
+            unread: SealedPlaces::NONE,
         }
     }
 }

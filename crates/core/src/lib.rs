@@ -34,6 +34,7 @@ pub mod outcome;
 pub mod policy;
 pub mod region;
 pub mod routing;
+pub mod sealed;
 pub mod secret;
 pub mod source;
 pub mod usage;

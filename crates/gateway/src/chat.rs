@@ -62,7 +62,7 @@ impl Gateway {
         self: &Arc<Self>,
         principal: Arc<Principal>,
         chat: ChatRequest,
-        context: RequestContext,
+        mut context: RequestContext,
     ) -> Result<Journey, Unanswered> {
         let snapshot = self.snapshot_for_long();
         let model = policy::resolve(&snapshot.catalog, &chat.model)?;
@@ -95,6 +95,9 @@ impl Gateway {
         let lapses = context.arrived_at.plus(snapshot.timeouts.total + LEASE_MARGIN);
         let permit = principal.subjects.admit(estimate.reserve, context.arrived_at, lapses)?;
         let deadline = Instant::from_std(context.arrived) + snapshot.timeouts.total;
+        let filter = snapshot.filter.clone();
+        let account = &principal.account.id;
+        filtering::filter_labels(&filter, &mut context, account, &policy);
         let admitted = Admitted {
             principal: principal.clone(),
             context,
@@ -109,8 +112,8 @@ impl Gateway {
         if let Some(route) = route {
             meter.routed(Arc::new(route));
         }
-        let filter = snapshot.filter.clone();
-        let passed = match filtering::filter(filter, chat, &principal.account.id, policy).await {
+        let sealed = plan::taken_back(&candidates);
+        let passed = match filtering::filter(filter, chat, account, policy, sealed).await {
             Ok(passed) => passed,
             Err(stopped) => {
                 meter.filtered(stopped.record.clone());

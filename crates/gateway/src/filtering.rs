@@ -6,16 +6,21 @@ use sluice_core::chat::ChatRequest;
 use sluice_core::filtering::{FilterAction, FilterRecord};
 use sluice_core::ids::AccountId;
 use sluice_core::policy::EffectivePolicy;
+use sluice_core::sealed::SealedPlaces;
 use sluice_security::answer::{AnswerGuard, GuardParts};
 use sluice_security::flag::Flag;
 use sluice_security::request::{Filter, Refusal, Refused, Report, Subject};
 
 use crate::error::ChatError;
+use crate::request::RequestContext;
 use crate::way_back::WayBack;
 
 /// Bodies larger than this are filtered on a thread of their own: at the strictest level they take
 /// longer than other requests should wait.
 const LARGE_BODY: usize = 256 << 10;
+
+/// So many characters of an application's name or address are kept.
+const LONGEST_LABEL: usize = 200;
 
 /// A request as it may be sent, and what its answer needs on the way back.
 pub(crate) struct Passed {
@@ -43,18 +48,21 @@ impl Stopped {
     }
 }
 
-/// Filters `chat`, or says why it may not be sent.
+/// Filters `chat`, or says why it may not be sent. What stands at `sealed` goes back to a provider
+/// that sealed it, and to no other one.
 pub(crate) async fn filter(
     filter: Arc<Filter>,
     chat: ChatRequest,
     account: &AccountId,
     policy: EffectivePolicy,
+    sealed: SealedPlaces,
 ) -> Result<Passed, Box<Stopped>> {
     if chat.source.body_bytes <= LARGE_BODY {
-        return pass(&filter, chat, account, &policy);
+        return pass(&filter, chat, account, &policy, sealed);
     }
     let account = account.clone();
-    let passing = tokio::task::spawn_blocking(move || pass(&filter, chat, &account, &policy));
+    let passing =
+        tokio::task::spawn_blocking(move || pass(&filter, chat, &account, &policy, sealed));
     passing.await.unwrap_or_else(|_| Err(Stopped::failed()))
 }
 
@@ -63,10 +71,9 @@ fn pass(
     chat: ChatRequest,
     account: &AccountId,
     policy: &EffectivePolicy,
+    sealed: SealedPlaces,
 ) -> Result<Passed, Box<Stopped>> {
-    let account = account.as_str();
-    let subject =
-        Subject { account, level: policy.level, zero_retention: policy.retention.is_zero() };
+    let subject = subject(account, policy, sealed);
     let filtered =
         filter.request(&chat.source, &subject).map_err(|refused| stop(&refused, policy))?;
     let record = record(&filtered.report);
@@ -84,7 +91,7 @@ fn pass(
         suspect: filtered.report.flags.contains(Flag::PromptInjection),
     });
     let way_back = WayBack::new(record, guard, map);
-    let chat = match (filtered.members, filtered.messages) {
+    let mut chat = match (filtered.members, filtered.messages) {
         (None, _) => chat,
         // What is sent is what was filtered, or nothing is.
         (Some(members), Some(messages)) => {
@@ -92,7 +99,40 @@ fn pass(
         }
         (Some(members), None) => chat.source.with_members(&members).ok_or_else(Stopped::failed)?,
     };
+    chat.unread = sealed;
     Ok(Passed { chat, way_back })
+}
+
+fn subject<'a>(
+    account: &'a AccountId,
+    policy: &EffectivePolicy,
+    sealed: SealedPlaces,
+) -> Subject<'a> {
+    let zero_retention = policy.retention.is_zero();
+    Subject { account: account.as_str(), level: policy.level, zero_retention, sealed }
+}
+
+/// Filters what the caller says of its application, before any of it is kept. Under zero retention
+/// nothing is.
+pub(crate) fn filter_labels(
+    filter: &Filter,
+    context: &mut RequestContext,
+    account: &AccountId,
+    policy: &EffectivePolicy,
+) {
+    let subject = subject(account, policy, SealedPlaces::NONE);
+    for label in [&mut context.app_url, &mut context.app_title] {
+        let said = label.take().filter(|_| !policy.retention.is_zero());
+        // Shortened only now: half a secret is not recognised.
+        *label = said.and_then(|text| filter.label(text, &subject)).map(shortened);
+    }
+}
+
+fn shortened(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(LONGEST_LABEL) {
+        text.truncate(end);
+    }
+    text
 }
 
 fn stop(refused: &Refused, policy: &EffectivePolicy) -> Box<Stopped> {

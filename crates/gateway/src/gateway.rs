@@ -48,6 +48,8 @@ pub struct Presented<'a> {
     pub authorization: Option<&'a str>,
     /// The value of `svc-api-key`.
     pub svc_api_key: Option<&'a str>,
+    /// One of the two that was sent several times, with different values.
+    pub contradictory: Option<&'static str>,
 }
 
 /// Nobody was recognised.
@@ -166,6 +168,9 @@ impl Gateway {
 
     /// The key that is presented.
     fn key_of(presented: Presented<'_>) -> Result<ServiceKey, Unrecognised> {
+        if let Some(header) = presented.contradictory {
+            return Err(Unrecognised::Contradictory(header));
+        }
         let bearer = presented.authorization.map(|value| {
             let (scheme, token) = value.split_once(' ').unwrap_or(("", value));
             if scheme.eq_ignore_ascii_case("bearer") { token.trim() } else { value.trim() }

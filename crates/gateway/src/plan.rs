@@ -6,6 +6,7 @@ use sluice_core::chat::{ChatRequest, Content, Part, ResponseFormat};
 use sluice_core::clock::UnixMillis;
 use sluice_core::policy::EffectivePolicy;
 use sluice_core::region::Region;
+use sluice_core::sealed::SealedPlaces;
 use sluice_providers::endpoint::Target;
 use sluice_routing::catalog::Model;
 use sluice_routing::speed::DeploymentSpeed;
@@ -83,6 +84,13 @@ pub fn candidates(
     // Whoever asked to be left alone is asked last, and still asked when nobody else is there.
     found.sort_by_key(|candidate| candidate.provider.health.is_resting(now));
     Ok(found)
+}
+
+/// The sealed values that one of `candidates` at least wants back as they were. The others do not get
+/// them.
+pub(crate) fn taken_back(candidates: &[Candidate]) -> SealedPlaces {
+    let places = candidates.iter().map(|candidate| candidate.target.endpoint.takes_back());
+    places.fold(SealedPlaces::NONE, SealedPlaces::and)
 }
 
 fn nowhere(model: &Model, region: Option<Region>, allowed: Option<&[Region]>) -> ChatError {

@@ -44,6 +44,9 @@ pub enum Unrecognised {
     /// Two different keys were presented.
     #[error("Invalid API key: `Authorization` and `svc-api-key` hold different keys; send one")]
     Conflicting,
+    /// A header was sent several times, with different values.
+    #[error("`{0}` was sent several times with different values; send it once")]
+    Contradictory(&'static str),
     /// No such key.
     #[error("Invalid API key: it is not known here, or was revoked")]
     Unknown,

@@ -17,9 +17,9 @@ pub struct RequestContext {
     pub arrived: Instant,
     /// Where it came from.
     pub remote: Option<IpAddr>,
-    /// `HTTP-Referer`: the calling application's address.
+    /// `HTTP-Referer`: the calling application's address, which is filtered before it is kept.
     pub app_url: Option<String>,
-    /// `X-Title`: the calling application's name.
+    /// `X-Title`: the calling application's name, which is filtered before it is kept.
     pub app_title: Option<String>,
     /// `svc-session-id`: the caller's own name for the conversation.
     pub session: Option<String>,

@@ -5,8 +5,9 @@ use http::{HeaderMap, Request, StatusCode};
 use sluice_core::answer::ChatAnswer;
 use sluice_core::chat::ChatRequest;
 use sluice_core::event::StreamEvent;
+use sluice_core::sealed::SealedPlaces;
 
-use crate::endpoint::Target;
+use crate::endpoint::{Endpoint, Target};
 use crate::error::{MalformedAnswer, ProviderError, StreamError, Unsupported};
 use crate::framing::sse::Frame;
 
@@ -14,9 +15,13 @@ use crate::framing::sse::Frame;
 ///
 /// Does no I/O: one transport sends, times out and traces for all adapters.
 pub trait Adapter: Send + Sync {
+    /// The sealed values that the provider at `endpoint` gave out itself and wants back as they were.
+    fn takes_back(&self, endpoint: &Endpoint) -> SealedPlaces;
+
     /// The HTTP request for `chat`, or why this provider cannot express it.
     ///
-    /// Nothing has been sent when this fails, so the caller gets a 400 that names the field.
+    /// Nothing has been sent when this fails, so the caller gets a 400 that names the field. What
+    /// stands at [`ChatRequest::unread`] is sent only to a provider that takes it back.
     fn encode(&self, chat: &ChatRequest, target: &Target) -> Result<Request<Bytes>, Unsupported>;
 
     /// A whole (not streamed) answer with a successful status.

@@ -6,6 +6,7 @@ use http::{HeaderName, HeaderValue};
 use serde::Deserialize;
 use sluice_core::ids::ProviderId;
 use sluice_core::region::Region;
+use sluice_core::sealed::SealedPlaces;
 use sluice_core::secret::Secret;
 
 use crate::adapter::Adapter;
@@ -30,6 +31,13 @@ pub struct Endpoint {
     pub quirks: Quirks,
     /// Where it processes requests.
     pub region: Option<Region>,
+}
+
+impl Endpoint {
+    /// The sealed values that the provider gave out itself and wants back as they were.
+    pub fn takes_back(&self) -> SealedPlaces {
+        self.adapter.takes_back(self)
+    }
 }
 
 impl std::fmt::Debug for Endpoint {
@@ -70,6 +78,10 @@ pub struct Quirks {
     pub model_in_path: bool,
     /// Refuses Anthropic's `cache_control` in messages.
     pub no_cache_control: bool,
+    /// Seals thoughts in `reasoning_details` and wants them back as they were.
+    pub sealed_thoughts: bool,
+    /// Seals thoughts in `extra_content` of tool calls and wants them back as they were.
+    pub sealed_calls: bool,
 }
 
 /// One model at one provider: what an adapter encodes for.

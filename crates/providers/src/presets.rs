@@ -114,6 +114,8 @@ const QUIRKS: &[(&str, Field)] = &[
     ("no_unknown_members", |quirks| &mut quirks.no_unknown_members),
     ("model_in_path", |quirks| &mut quirks.model_in_path),
     ("no_cache_control", |quirks| &mut quirks.no_cache_control),
+    ("sealed_thoughts", |quirks| &mut quirks.sealed_thoughts),
+    ("sealed_calls", |quirks| &mut quirks.sealed_calls),
 ];
 
 #[derive(Deserialize)]
@@ -180,6 +182,6 @@ mod tests {
             Quirks { max_tokens: true, no_cache_control: true, ..Quirks::default() }
         );
         assert_eq!(quirks_named(["no_cache_control", "odd"]), Err("odd"));
-        assert_eq!(quirk_names().count(), 7);
+        assert_eq!(quirk_names().count(), 9);
     }
 }

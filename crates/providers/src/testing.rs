@@ -14,6 +14,7 @@ use sluice_core::chat::{
 };
 use sluice_core::event::StreamEvent;
 use sluice_core::json::{JsonText, Member, RawJson};
+use sluice_core::sealed::SealedPlaces;
 use sluice_core::secret::Secret;
 use sluice_core::source::{Dialect, Source};
 
@@ -92,6 +93,7 @@ pub(crate) fn chat(body: Value) -> ChatRequest {
             body_bytes: 0,
             reader: |_| None,
         },
+        unread: SealedPlaces::NONE,
     }
 }
 

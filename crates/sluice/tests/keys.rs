@@ -263,3 +263,30 @@ async fn guessing_is_slowed_down_and_valid_keys_are_not() {
     assert_eq!(refused.header("x-ratelimit-window"), "60");
     assert_eq!(sluice.chat(sluice.key(), &request("here", json!({}))).await.status, 200);
 }
+
+#[tokio::test]
+async fn a_credential_may_be_sent_twice_but_not_two() {
+    let (sluice, upstream) = sluice().await;
+    let other = sluice.create_key(&[]).await;
+    let key = sluice.key();
+    let body = request("here", json!({}));
+    let (bearer, others) = (format!("Bearer {key}"), format!("Bearer {other}"));
+    for (header, first, second) in
+        [("authorization", &*bearer, &*others), ("svc-api-key", key, &*other)]
+    {
+        for (second, is_refused) in [(first, false), (second, true), ("sk-of-somebody", true)] {
+            let asked = upstream.seen().len();
+            let ask = Ask::chat(&body).header(header, first).header(header, second);
+            let reply = sluice.client().reply(ask).await;
+            if is_refused {
+                check_error(&reply, NO_KEY);
+                let told = reply.text().to_lowercase();
+                assert!(told.contains(&format!("`{header}` was sent several times")), "{told}");
+                assert!(!told.contains("svc_ent_"), "{told}");
+            } else {
+                assert_eq!(reply.status, 200, "{}", reply.text());
+            }
+            assert_eq!(upstream.seen().len() - asked, usize::from(!is_refused));
+        }
+    }
+}

@@ -263,3 +263,43 @@ async fn the_answer_says_what_held() {
         assert_eq!(security["audit_id"] != "", has_entry, "{options}");
     }
 }
+
+#[tokio::test]
+async fn what_callers_say_of_their_application_is_filtered_before_it_is_kept() {
+    const TOKEN: &str = "ghp_mT4vQ8zKp2LxW9rB7nYc3DfH6sJ1aG5eU0iO";
+    const MAIL: &str = "margarethe.quint@halvorsen-lindqvist.no";
+    let upstream = FakeUpstream::start(Script::json(&answers::completion(ANSWER))).await;
+    let (mut sluice, metrics) = sluice(&upstream).await;
+    // The last one would be cut in two where a label is cut.
+    let far = format!("{} {TOKEN}", "a".repeat(180));
+    for (title, url) in [
+        (format!("{APP} {TOKEN}"), format!("https://ci:{TOKEN}@app.example.org/")),
+        (format!("{APP} of {MAIL}"), format!("https://app.example.org/?token={TOKEN}")),
+        (far, format!("https://app.example.org/{}?key={TOKEN}", "a".repeat(140))),
+    ] {
+        // Once more: what is remembered of them has to say the same.
+        for _ in 0..2 {
+            let body = request(&json!({ "audit_enabled": true }), false);
+            let ask = Ask::chat(&body).key(sluice.key()).header("x-title", &title);
+            let reply = sluice.client().reply(ask.header("http-referer", &url)).await;
+            assert_eq!(reply.status, 200);
+            let record = &sluice.usage_of(&reply.request_id()).await[0];
+            let kept = record["app_title"].as_str().unwrap();
+            assert_eq!(kept.split_once(' ').unwrap().0, title.split_once(' ').unwrap().0);
+            assert!(kept.chars().count() <= 200 && kept.contains('Q'), "{kept}");
+        }
+    }
+    let title = "Caf\u{e9} \u{2615}";
+    let ask = Ask::chat(&request(&json!({}), false)).key(sluice.key()).header("x-title", title);
+    let reply = sluice.client().reply(ask).await;
+    assert_eq!(sluice.usage_of(&reply.request_id()).await[0]["app_title"], title);
+    let entries = sluice.json_lines(&["audit", "list", "--json"]).await;
+    assert!(entries.iter().any(|entry| entry["app"].as_str().is_some_and(|app| app.contains(APP))));
+
+    let forbidden = [TOKEN, &TOKEN[..20], MAIL];
+    assert_absent(&forbidden, &traces(&sluice, &metrics).await);
+    assert!(sluice.stop().await.success());
+    let traces = traces(&sluice, &metrics).await;
+    assert_absent(&forbidden, &traces);
+    assert!(occurs(APP, &traces).is_some());
+}

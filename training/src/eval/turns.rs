@@ -10,6 +10,7 @@ use anyhow::{Context as _, Result};
 use serde_json::{Map, Value, json};
 use sluice_core::json::RawJson;
 use sluice_core::level::SecurityLevel;
+use sluice_core::sealed::SealedPlaces;
 use sluice_core::source::{Dialect, Source, SourceMember};
 use sluice_security::map::RedactionMap;
 use sluice_security::request::{Filter, FilterSettings, Subject};
@@ -78,7 +79,8 @@ fn converse(seed: u64, level: SecurityLevel, index: usize, counts: &mut Counts) 
     for turn in 0..TURNS {
         messages.extend(planted.question(turn));
         let source = source(&messages)?;
-        let subject = |account| Subject { account, level, zero_retention: false };
+        let subject =
+            |account| Subject { account, level, zero_retention: false, sealed: SealedPlaces::NONE };
         let filtered = filter
             .request(&source, &subject("ours"))
             .map_err(|refused| anyhow::anyhow!("a harmless conversation was refused: {refused}"))?;

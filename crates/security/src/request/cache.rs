@@ -30,6 +30,12 @@ impl CacheKey {
         Self(key)
     }
 
+    /// The key of what was hashed in two ways.
+    pub(super) fn of_hashes(hashes: [u64; 2]) -> Self {
+        let [a, b] = hashes.map(u128::from);
+        Self((a << 64 | b).to_le_bytes())
+    }
+
     /// The key's bytes, to make another one of.
     pub(super) fn as_bytes(&self) -> &[u8] {
         &self.0

@@ -88,7 +88,7 @@ pub(super) enum Blobs {
     /// Text like any other.
     #[default]
     Text,
-    /// What a provider signed or sealed, and wants back as it was.
+    /// What a provider signed or sealed, and wants back as it was. All of the unit is.
     Sealed,
     /// A file: an image, a sound, a document.
     Media,
@@ -288,7 +288,7 @@ impl<'a> Composer<'a> {
             let start = self.out.len();
             let is_name = text[end..].trim_start().starts_with(':');
             let said = &text[inside.clone()];
-            let decoded = if self.blobs != Blobs::Text && depth == 0 && is_blob(said) {
+            let decoded = if self.blobs == Blobs::Media && depth == 0 && is_blob(said) {
                 self.blob(said, name.filter(|_| !is_name).map_or("", |(name, _)| name))
             } else {
                 self.literal(said, depth)
@@ -374,19 +374,15 @@ impl<'a> Composer<'a> {
     }
 
     /// Appends what base64 on its own says: the content of a file, if that is text. An image is
-    /// left out, and so is what providers sign and seal.
+    /// left out.
     fn blob(&mut self, inside: &str, name: &str) -> Items {
-        let is_data = matches!(name, "data" | "file_data" | "bytes");
-        let is_sealed = is_data && self.blobs == Blobs::Sealed
-            || matches!(name, "signature" | "thought_signature" | "encrypted_content");
-        let mut items = Items::new();
-        if is_data && !is_sealed {
-            let text = data_url::decoded_text(inside.as_bytes());
-            let text = text.map(|text| (text, Coding::Base64));
-            self.payload(0..inside.len(), text, &mut items);
-        } else if !is_sealed {
-            items = self.literal(inside, 0);
+        if !matches!(name, "data" | "file_data" | "bytes") {
+            return self.literal(inside, 0);
         }
+        let mut items = Items::new();
+        let text = data_url::decoded_text(inside.as_bytes());
+        let text = text.map(|text| (text, Coding::Base64));
+        self.payload(0..inside.len(), text, &mut items);
         items
     }
 }
@@ -399,7 +395,8 @@ fn verbatim(literal: &str) -> Option<&str> {
     is_plain.then_some(inside)
 }
 
-fn is_blob(inside: &str) -> bool {
+/// Whether a text is base64, and longer than a word.
+pub(super) fn is_blob(inside: &str) -> bool {
     inside.len() >= SHORTEST_BLOB && base64_run(inside.as_bytes()) == inside.len()
 }
 

@@ -134,7 +134,7 @@ fn a_group_with_a_placeholder_is_looked_through_anew() {
 fn unread(filter: &Filter, messages: &[Value]) -> usize {
     let source = source(&request(messages, ""));
     let keys = Keys::new(&filter.secret, &subject(SecurityLevel::Standard));
-    let groups = Groups::of(&source, Some((&filter.memory, &keys))).groups;
+    let groups = Groups::of(&source, SealedPlaces::NONE, Some((&filter.memory, &keys))).groups;
     let fresh = |group: &Group<'_>| match &group.state {
         State::Fresh(blocks) => blocks.len(),
         State::Known(_) => 0,

@@ -6,9 +6,10 @@
 
 use sluice_core::json::scan::{Entries, Raw, read};
 use sluice_core::json::unescape;
+use sluice_core::sealed::SealedPlaces;
 use sluice_core::source::{CHAT_MEMBERS, OWN_MEMBERS};
 
-use super::compose::{Blobs, Form, Piece, Unit};
+use super::compose::{Blobs, Form, Piece, Unit, is_blob};
 use crate::injection::Origin;
 
 /// Members that are written anew for each provider.
@@ -39,8 +40,8 @@ pub(super) struct Block<'a> {
 
 /// What a block is.
 pub(super) enum What<'a> {
-    /// A message, taken apart.
-    Message(Entries<'a>),
+    /// A message, taken apart, and what in it goes back to a provider that sealed it.
+    Message(Entries<'a>, SealedPlaces),
     /// A tool.
     Tool,
     /// A member of the request, by its name.
@@ -61,7 +62,7 @@ impl<'a> Block<'a> {
     /// What is scanned of the block.
     pub(super) fn units(&self) -> Vec<Unit<'a>> {
         match &self.what {
-            What::Message(entries) => message(self.text, &entries.0),
+            What::Message(entries, sealed) => message(self.text, &entries.0, *sealed),
             What::Tool => tool(self.text),
             What::Member(name) => member(name, self.text),
         }
@@ -78,12 +79,20 @@ fn origin(entries: &[(Raw<'_>, Raw<'_>)]) -> Origin {
     }
 }
 
-/// The units of a message: its text, which reads best on its own; identifiers; everything else.
-fn message<'a>(text: &'a str, entries: &[(Raw<'a>, Raw<'a>)]) -> Vec<Unit<'a>> {
+/// The units of a message: its text, which reads best on its own; identifiers; everything else; and
+/// what its provider sealed.
+fn message<'a>(
+    text: &'a str,
+    entries: &[(Raw<'a>, Raw<'a>)],
+    sealed: SealedPlaces,
+) -> Vec<Unit<'a>> {
     let origin = origin(entries);
+    // Nobody but a model's provider seals.
+    let sealed = if origin == Origin::Assistant { sealed } else { SealedPlaces::NONE };
     let mut units = Vec::with_capacity(3);
     let mut words = Unit { words: true, ..Unit::default() };
-    let mut rest = Unit { blobs: Blobs::Sealed, ..Unit::default() };
+    let mut rest = Unit::default();
+    let mut seals = Unit { blobs: Blobs::Sealed, ..Unit::default() };
     for (name, value) in entries {
         match &*word(*name) {
             "role" if ROLES.contains(&&*word(*value)) => {}
@@ -91,13 +100,19 @@ fn message<'a>(text: &'a str, entries: &[(Raw<'a>, Raw<'a>)]) -> Vec<Unit<'a>> {
             "name" if origin == Origin::Tool => words.word(*value),
             "name" => rest.known("\n\"name\": ", *value),
             "tool_call_id" => words.word(*value),
-            "tool_calls" => calls(text, *value, &mut words, &mut rest),
+            "tool_calls" => {
+                let seals = sealed.calls.then_some(&mut seals);
+                calls(text, *value, &mut words, &mut rest, seals);
+            }
+            "reasoning_details" if sealed.thoughts && name.get() == "\"reasoning_details\"" => {
+                thoughts(text, *value, &mut rest, &mut seals);
+            }
             "reasoning" | "reasoning_content" | "refusal" => rest.text(*value),
             "reasoning_details" | "function_call" | "audio" => rest.known("", *value),
             _ => rest.member(text, *name, *value),
         }
     }
-    units.extend([words, rest].into_iter().filter(|unit| !unit.pieces.is_empty()));
+    units.extend([words, rest, seals].into_iter().filter(|unit| !unit.pieces.is_empty()));
     units
 }
 
@@ -172,7 +187,50 @@ fn is_unreadable(kind: &str) -> bool {
     ["image", "audio", "video"].iter().any(|medium| kind.contains(medium))
 }
 
-fn calls<'a>(text: &'a str, value: Raw<'a>, words: &mut Unit<'a>, rest: &mut Unit<'a>) {
+/// Thoughts, of which `seals` gets what is sealed.
+fn thoughts<'a>(text: &'a str, value: Raw<'a>, rest: &mut Unit<'a>, seals: &mut Unit<'a>) {
+    let Ok(details) = value.read::<Vec<Entries<'a>>>() else { return rest.known("", value) };
+    let details = || details.iter().flat_map(|detail| detail.0.iter());
+    let is_sealed = |(name, value): &&(Raw<'a>, Raw<'a>)| {
+        matches!(&*word(*name), "signature" | "data") && is_sealed_value(*value)
+    };
+    if !details().any(|member| is_sealed(&member)) {
+        return rest.known("", value);
+    }
+    for member in details() {
+        let (name, value) = *member;
+        if is_sealed(&member) { seals.text(value) } else { rest.member(text, name, value) }
+    }
+}
+
+/// Whether a value looks like what providers seal: base64, in one of its two alphabets.
+fn is_sealed_value(value: Raw<'_>) -> bool {
+    let said = word(value);
+    is_blob(&said) && !(said.contains(['+', '/']) && said.contains(['-', '_']))
+}
+
+/// `extra_content` of a call: `seals` gets the signature of the thought that led to the call.
+fn extra_content<'a>(text: &'a str, value: Raw<'a>, rest: &mut Unit<'a>, seals: &mut Unit<'a>) {
+    let Ok(Entries(entries)) = value.read() else { return rest.known("", value) };
+    for (name, value) in entries {
+        let Some(Entries(google)) = is(name, "google").then(|| value.read().ok()).flatten() else {
+            rest.member(text, name, value);
+            continue;
+        };
+        for (name, value) in google {
+            let is_sealed = name.get() == "\"thought_signature\"" && is_sealed_value(value);
+            if is_sealed { seals.text(value) } else { rest.member(text, name, value) }
+        }
+    }
+}
+
+fn calls<'a>(
+    text: &'a str,
+    value: Raw<'a>,
+    words: &mut Unit<'a>,
+    rest: &mut Unit<'a>,
+    mut seals: Option<&mut Unit<'a>>,
+) {
     let Ok(calls) = value.read::<Vec<Entries<'a>>>() else { return rest.known("", value) };
     for (name, value) in calls.into_iter().flat_map(|call| call.0) {
         match &*word(name) {
@@ -189,6 +247,9 @@ fn calls<'a>(text: &'a str, value: Raw<'a>, words: &mut Unit<'a>, rest: &mut Uni
                         _ => rest.member(text, name, value),
                     }
                 }
+            }
+            "extra_content" if let Some(seals) = &mut seals => {
+                extra_content(text, value, rest, seals);
             }
             _ => rest.member(text, name, value),
         }

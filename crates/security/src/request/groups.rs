@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use sluice_core::json::scan::{Elements, Entries, Raw, ScanError, read};
+use sluice_core::sealed::SealedPlaces;
 use sluice_core::source::Source;
 
 use super::cache::CacheKey;
@@ -31,7 +32,7 @@ pub(super) struct Group<'a> {
 /// What a group consists of.
 #[derive(Clone, Copy)]
 enum Kind<'a> {
-    Messages,
+    Messages(SealedPlaces),
     Tools,
     Member(&'a str),
 }
@@ -102,15 +103,21 @@ struct Chain {
 /// A request, taken apart.
 pub(super) struct Groups<'a, 'm> {
     memory: Option<(&'m Memory, &'m Keys)>,
+    sealed: SealedPlaces,
     pub(super) groups: Vec<Group<'a>>,
     /// What is remembered when all was read.
     pub(super) stretches: Vec<Stretch<'a>>,
 }
 
 impl<'a, 'm> Groups<'a, 'm> {
-    /// Takes `source` apart, with what is in the memory, if there is one.
-    pub(super) fn of(source: &'a Source, memory: Option<(&'m Memory, &'m Keys)>) -> Self {
-        let mut groups = Self { memory, groups: Vec::new(), stretches: Vec::new() };
+    /// Takes `source` apart, with what is in the memory, if there is one. What stands at `sealed` goes
+    /// back to a provider that sealed it.
+    pub(super) fn of(
+        source: &'a Source,
+        sealed: SealedPlaces,
+        memory: Option<(&'m Memory, &'m Keys)>,
+    ) -> Self {
+        let mut groups = Self { memory, sealed, groups: Vec::new(), stretches: Vec::new() };
         for (member, source) in source.members.iter().enumerate() {
             let (name, text) = (&*source.name, source.value.as_str());
             if !is_sent(name, text) {
@@ -167,7 +174,8 @@ impl<'a, 'm> Groups<'a, 'm> {
                 list.chain = Some(chain);
             }
             let (entries, raw) = elements.read::<(Entries<'a>, Raw<'a>)>()?;
-            list.fresh.push(Block { text: raw.get(), what: What::Message(entries) });
+            let what = What::Message(entries, self.sealed);
+            list.fresh.push(Block { text: raw.get(), what });
             list.ends = [list.ends[1], at + raw.get().len()];
         }
         self.rest(list);
@@ -293,7 +301,8 @@ impl<'a, 'm> Groups<'a, 'm> {
             State::Fresh(blocks) => blocks.len(),
         };
         let (member, text) = (list.member, &list.text[range]);
-        self.groups.push(Group { member, text, kind: Kind::Messages, first, state, key });
+        let kind = Kind::Messages(self.sealed);
+        self.groups.push(Group { member, text, kind, first, state, key });
     }
 }
 
@@ -335,7 +344,7 @@ impl<'a> Group<'a> {
         }
         let text = self.text.get(range).unwrap_or_default();
         let what = match self.kind {
-            Kind::Messages => What::Message(read(text).unwrap_or_default()),
+            Kind::Messages(sealed) => What::Message(read(text).unwrap_or_default(), sealed),
             Kind::Tools => What::Tool,
             Kind::Member(name) => What::Member(name),
         };
@@ -344,7 +353,7 @@ impl<'a> Group<'a> {
 
     /// Which message its block `i` is, if it is one.
     pub(super) fn message(&self, i: usize) -> Option<usize> {
-        matches!(self.kind, Kind::Messages).then_some(self.first + i)
+        matches!(self.kind, Kind::Messages(_)).then_some(self.first + i)
     }
 
     /// What is known about it when its blocks were read.
@@ -365,7 +374,7 @@ impl<'a> Group<'a> {
     pub(super) fn place(&self, i: usize, unit: Option<&Unit<'_>>) -> String {
         let i = self.first + i;
         match self.kind {
-            Kind::Messages => match unit.map(|unit| (unit.part, unit.origin.is_some())) {
+            Kind::Messages(_) => match unit.map(|unit| (unit.part, unit.origin.is_some())) {
                 Some((Some(part), _)) => format!("messages[{i}].content[{part}]"),
                 Some((None, true)) => format!("messages[{i}].content"),
                 _ => format!("messages[{i}]"),

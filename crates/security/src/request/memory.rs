@@ -15,6 +15,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 
 use foldhash::quality::RandomState;
+use sluice_core::sealed::SealedPlaces;
 use sluice_core::source::SourceMember;
 
 use super::Subject;
@@ -240,7 +241,8 @@ impl Memory {
     }
 }
 
-/// What stretches of an account's requests are remembered by, at one level. The filter's settings
+/// What stretches of an account's requests are remembered by, at one level and for
+/// providers that take the same sealed values back. The filter's settings
 /// are no part of it: they are those of its memory, which lives no longer than they do.
 pub(super) struct Keys {
     messages: [u8; 32],
@@ -259,7 +261,9 @@ impl Keys {
     pub(super) fn new(secret: &[u8; 32], subject: &Subject<'_>) -> Self {
         let mut hasher = blake3::Hasher::new_keyed(secret);
         hasher.update(b"memory\0");
-        hasher.update(&[subject.level as u8]);
+        // What is left unread depends on who may be asked.
+        let SealedPlaces { thoughts, calls } = subject.sealed;
+        hasher.update(&[subject.level as u8, thoughts.into(), calls.into()]);
         hasher.update(subject.account.as_bytes());
         // As many keys as there are purposes, from one hash.
         let mut keys = hasher.finalize_xof();

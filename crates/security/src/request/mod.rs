@@ -28,6 +28,7 @@ pub(crate) mod encoding;
 mod find;
 mod groups;
 mod known;
+mod label;
 #[cfg(test)]
 mod leftovers;
 mod memory;
@@ -41,6 +42,8 @@ mod reach;
 mod reader;
 mod redact;
 mod report;
+#[cfg(test)]
+mod sealed;
 mod spellings;
 mod spots;
 mod spread;
@@ -57,9 +60,11 @@ use std::sync::Arc;
 
 use sluice_core::filtering::FilterAction;
 use sluice_core::level::SecurityLevel;
+use sluice_core::sealed::SealedPlaces;
 use sluice_core::source::{EditedMessages, Source, SourceMember};
 
 use self::groups::Groups;
+use self::label::Labels;
 use self::memory::{Keys, Memory, is_long};
 pub use self::place::places;
 use self::reader::{Failure, Reader};
@@ -106,6 +111,7 @@ pub struct Filter {
     surrogates: Surrogates,
     secret: [u8; 32],
     memory: Memory,
+    labels: Labels,
 }
 
 /// Whose request it is, and how strictly it is read.
@@ -117,6 +123,10 @@ pub struct Subject<'a> {
     pub level: SecurityLevel,
     /// Nothing is remembered.
     pub zero_retention: bool,
+    /// Where an assistant's turn may hold what goes back to the provider that sealed it. There, only
+    /// tokens are looked for that are told by their form for certain: a provider refuses what was
+    /// changed.
+    pub sealed: SealedPlaces,
 }
 
 /// A request that may go.
@@ -204,6 +214,7 @@ impl Filter {
             surrogates: settings.surrogates,
             secret,
             memory: Memory::new(settings.cache_bytes),
+            labels: Labels::default(),
         })
     }
 
@@ -240,7 +251,7 @@ impl Filter {
             .filter(|members| members.iter().any(is_long))
             .map(|_| Keys::new(&self.secret, subject));
         let memory = keys.as_ref().map(|keys| (&self.memory, keys));
-        let Groups { groups, stretches, .. } = Groups::of(source, memory);
+        let Groups { groups, stretches, .. } = Groups::of(source, subject.sealed, memory);
         let known = match reader.examine(&groups) {
             Ok(known) => known,
             Err(place) => return Err(failed(place, Report::default())),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::compose::{Composer, Unit};
+use super::compose::{Blobs, Composer, Unit};
 use super::dissect::Block;
 use super::groups::{Group, State};
 use super::known::{Examined, Known, LONGEST, Verdict};
@@ -90,6 +90,9 @@ impl<'f> Reader<'f> {
         let scan = |kinds| {
             #[cfg(test)]
             super::tests::fail_if_asked(composed.text, kinds);
+            if unit.blobs == Blobs::Sealed {
+                return scanner.sealed(composed.text, kinds);
+            }
             let mut findings = if unit.joined && composed.starts.len() > 1 {
                 find::over_seams(scanner, composed.text, &composed.starts, kinds)
             } else {

@@ -49,14 +49,20 @@ impl Filter {
     pub fn text(&self, text: &str, subject: &Subject<'_>) -> Result<FilteredText, Refused> {
         let subject = Subject { zero_retention: true, ..*subject };
         let failure = || failed("the text".to_owned(), Report::default());
-        let filtered = guarded(|| self.filter_text(text, &subject));
+        let filtered = guarded(|| self.filter_text(text, &subject, Some(Origin::User)));
         filtered.and_then(|filtered| filtered).map_err(|Failure| failure())
     }
 
-    fn filter_text(&self, text: &str, subject: &Subject<'_>) -> Result<FilteredText, Failure> {
+    /// Filters a text; where it has an origin, it is searched for attacks, too.
+    pub(super) fn filter_text(
+        &self,
+        text: &str,
+        subject: &Subject<'_>,
+        origin: Option<Origin>,
+    ) -> Result<FilteredText, Failure> {
         let unit = Unit {
             pieces: vec![Piece { before: "", text, form: Form::Plain }],
-            origin: Some(Origin::User),
+            origin,
             blobs: Blobs::Text,
             ..Unit::default()
         };

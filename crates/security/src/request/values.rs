@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Failure;
-use super::compose::{Composer, Unit};
+use super::compose::{Blobs, Composer, Unit};
 use super::edits::clip;
 use super::groups::{Group, Stretch};
 use super::known::{Known, KnownBlock, Spot, in_units};
@@ -15,6 +15,9 @@ use super::spread::{Own, Spread};
 use crate::finding::{Finding, settle};
 use crate::kind::Kind;
 use crate::map::{Hash, Numbers, TakenWords};
+
+/// A shorter value may stand by chance in what a provider sealed, which must not be changed.
+const NO_CHANCE: usize = 16;
 
 /// What was read of a request.
 pub(super) struct Read<'a, 'm> {
@@ -286,8 +289,9 @@ impl<'s, 'a> Search<'s, 'a> {
                 let mut among = Among { found, next: 0 };
                 let numbers = numbers.get(of_unit.clone()).unwrap_or_default();
                 let own = found.iter().zip(numbers).map(|(spot, value)| Own::of(spot, *value));
+                let least = if unit.blobs == Blobs::Sealed { NO_CHANCE } else { 0 };
                 spread.find(text, &own.collect::<Vec<_>>(), &mut |other| {
-                    if !among.has(&other) {
+                    if !among.has(&other) && other.range().len() >= least {
                         findings.push(other);
                     }
                 });

@@ -86,6 +86,16 @@ impl Scanner {
         budget.coverage()
     }
 
+    /// Secrets in what a provider sealed, one value a line: only those that cannot be there by chance.
+    pub(crate) fn sealed(&self, text: &str, kinds: Kinds) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        if kinds.contains(Kind::Secret) {
+            self.secrets.sealed(text, &mut findings);
+            retain_unpublished(text, &mut findings);
+        }
+        findings
+    }
+
     /// What has a pass of its own.
     fn others<'t>(
         &'t self,
@@ -147,6 +157,11 @@ impl<'s> Scans<'s> {
         }
         self.debt.set(debt);
         findings
+    }
+
+    /// [`Scanner::sealed`].
+    pub(crate) fn sealed(&self, text: &str, kinds: Kinds) -> Vec<Finding> {
+        self.scanner.sealed(text, kinds)
     }
 
     /// How much was looked at of all texts so far.

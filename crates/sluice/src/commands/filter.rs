@@ -11,6 +11,7 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use sluice_api::wire::chat::parse;
 use sluice_core::level::SecurityLevel;
+use sluice_core::sealed::SealedPlaces;
 use sluice_core::source::{Source, SourceMember};
 use sluice_security::flag::Flag;
 use sluice_security::kind::Kind;
@@ -66,7 +67,8 @@ pub(crate) fn run(
         }
     };
     let level = args.level.unwrap_or(settings.security.minimum_level);
-    let subject = Subject { account: "", level, zero_retention: true };
+    // Nobody is asked who could want something back as it was.
+    let subject = Subject { account: "", level, zero_retention: true, sealed: SealedPlaces::NONE };
     let mut found = false;
     for (name, text) in read(args, input, err)? {
         let Some(text) = text else { return Ok(Exit::Usage) };

@@ -10,6 +10,7 @@ use sluice_core::json::{JsonText, Member};
 use sluice_core::level::SecurityLevel;
 use sluice_core::region::Region;
 use sluice_core::scan_object;
+use sluice_core::sealed::SealedPlaces;
 use sluice_core::source::{CHAT_MEMBERS, Dialect, OWN_MEMBERS, Source};
 
 use super::fields::{
@@ -102,6 +103,7 @@ fn chat(top: &Top<'_>, body: &ByteString, source: Source) -> Result<ChatRequest,
             .map(|member| Member { name: member.name.clone(), value: member.value.clone() })
             .collect(),
         source,
+        unread: SealedPlaces::NONE,
     })
 }
 

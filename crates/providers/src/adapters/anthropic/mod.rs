@@ -39,9 +39,10 @@ use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode};
 use sluice_core::answer::ChatAnswer;
 use sluice_core::chat::ChatRequest;
+use sluice_core::sealed::SealedPlaces;
 
 use crate::adapter::{Adapter, DecodeError, StreamDecoder};
-use crate::endpoint::Target;
+use crate::endpoint::{Endpoint, Target};
 use crate::error::{ProviderError, Unsupported};
 
 /// The Anthropic Messages dialect.
@@ -49,6 +50,10 @@ use crate::error::{ProviderError, Unsupported};
 pub struct AnthropicMessages;
 
 impl Adapter for AnthropicMessages {
+    fn takes_back(&self, _: &Endpoint) -> SealedPlaces {
+        SealedPlaces { thoughts: true, calls: false }
+    }
+
     fn encode(&self, chat: &ChatRequest, target: &Target) -> Result<Request<Bytes>, Unsupported> {
         encode::encode(chat, target)
     }

@@ -26,9 +26,10 @@ use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode};
 use sluice_core::answer::ChatAnswer;
 use sluice_core::chat::ChatRequest;
+use sluice_core::sealed::SealedPlaces;
 
 use crate::adapter::{Adapter, DecodeError, StreamDecoder};
-use crate::endpoint::Target;
+use crate::endpoint::{Endpoint, Target};
 use crate::error::{ProviderError, Unsupported};
 
 /// The Gemini `generateContent` dialect.
@@ -36,6 +37,10 @@ use crate::error::{ProviderError, Unsupported};
 pub struct GeminiGenerateContent;
 
 impl Adapter for GeminiGenerateContent {
+    fn takes_back(&self, _: &Endpoint) -> SealedPlaces {
+        SealedPlaces { thoughts: false, calls: true }
+    }
+
     fn encode(&self, chat: &ChatRequest, target: &Target) -> Result<Request<Bytes>, Unsupported> {
         encode::encode(chat, target)
     }

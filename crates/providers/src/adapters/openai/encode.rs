@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use sluice_core::chat::{ChatRequest, Content, Message, Part, Role};
 use sluice_core::json::write_escaped;
+use sluice_core::sealed::SealedPlaces;
 use sluice_core::source::{Dialect, OWN_MEMBERS};
 
 use crate::endpoint::Target;
@@ -14,7 +15,7 @@ use crate::request::post;
 
 pub(super) fn encode(chat: &ChatRequest, target: &Target) -> Result<Request<Bytes>, Unsupported> {
     let body = match chat.source.dialect {
-        Dialect::OpenAiChat => splice(chat, target),
+        Dialect::OpenAiChat => splice(chat, target)?,
     };
     let path = if target.endpoint.quirks.model_in_path {
         format!("/deployments/{}/chat/completions", target.upstream_model)
@@ -25,7 +26,7 @@ pub(super) fn encode(chat: &ChatRequest, target: &Target) -> Result<Request<Byte
 }
 
 /// The caller's members in the caller's order; only what has to change is written anew.
-fn splice(chat: &ChatRequest, target: &Target) -> Vec<u8> {
+fn splice(chat: &ChatRequest, target: &Target) -> Result<Vec<u8>, Unsupported> {
     let quirks = target.endpoint.quirks;
     let mut object = ObjectWriter::with_capacity(chat.source.body_bytes + 128);
     let mut bound_name = None;
@@ -41,7 +42,7 @@ fn splice(chat: &ChatRequest, target: &Target) -> Vec<u8> {
                 }
             }
             "stream_options" if chat.stream => {}
-            "messages" => match reworked_messages(chat, target, value) {
+            "messages" => match reworked_messages(chat, target, value)? {
                 Some(messages) => object.raw(name, &messages),
                 None => object.raw(name, value),
             },
@@ -66,7 +67,7 @@ fn splice(chat: &ChatRequest, target: &Target) -> Vec<u8> {
     if chat.stream && !quirks.no_stream_options {
         object.raw("stream_options", &stream_options(chat));
     }
-    object.finish()
+    Ok(object.finish())
 }
 
 /// The caller's `stream_options` with the usage asked for: it is billed from the stream's end.
@@ -80,32 +81,46 @@ fn stream_options(chat: &ChatRequest) -> String {
 
 /// The messages with what this service refuses taken out; `None` where nothing is to be done, so
 /// that the caller's bytes stay.
-fn reworked_messages(chat: &ChatRequest, target: &Target, json: &str) -> Option<String> {
+fn reworked_messages(
+    chat: &ChatRequest,
+    target: &Target,
+    json: &str,
+) -> Result<Option<String>, Unsupported> {
     let quirks = target.endpoint.quirks;
+    let foreign = chat.unread.without(target.endpoint.takes_back());
+    let has_sealed = foreign != SealedPlaces::NONE && may_hold_sealed(json, foreign);
     let developer = |message: &Message| quirks.no_developer_role && message.role == Role::Developer;
     let breakpoints = |message: &Message| quirks.no_cache_control && has_breakpoint(message);
-    if !chat.messages.iter().any(|message| developer(message) || breakpoints(message)) {
-        return None;
+    let rewritten = |message: &Message| developer(message) || breakpoints(message);
+    if !has_sealed && !chat.messages.iter().any(rewritten) {
+        return Ok(None);
     }
-    let raw: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+    let Ok(raw) = serde_json::from_str::<Vec<&RawValue>>(json) else { return Ok(None) };
     let mut out = String::with_capacity(json.len());
-    for (message, raw) in chat.messages.iter().zip(raw) {
+    for (index, (message, raw)) in chat.messages.iter().zip(raw).enumerate() {
         out.push(if out.is_empty() { '[' } else { ',' });
-        if !developer(message) && !breakpoints(message) {
+        let is_sealed = has_sealed && may_hold_sealed(raw.get(), foreign);
+        if !rewritten(message) && !is_sealed {
             out.push_str(raw.get());
             continue;
         }
-        let mut value: Value = serde_json::from_str(raw.get()).ok()?;
+        let mut value: Value = serde_json::from_str(raw.get()).map_err(|_| Unsupported {
+            field: format!("messages[{index}]"),
+            reason: "is nested too deeply to be written anew for this service".to_owned(),
+        })?;
         if developer(message) {
             value["role"] = Value::from("system");
         }
         if breakpoints(message) {
             drop_breakpoints(&mut value);
         }
+        if is_sealed {
+            drop_sealed(&mut value, foreign);
+        }
         out.push_str(&value.to_string());
     }
     out.push(']');
-    Some(out)
+    Ok(Some(out))
 }
 
 /// The tools without `cache_control`; `None` where there is none.
@@ -147,6 +162,37 @@ fn drop_breakpoints(message: &mut Value) {
             entries.iter_mut().for_each(&mut drop_from);
         }
     }
+}
+
+/// Whether messages may hold something at one of `places`. The filter leaves nothing unread under a
+/// name that is written with escapes.
+fn may_hold_sealed(json: &str, places: SealedPlaces) -> bool {
+    let has = |name: &str| memchr::memmem::find(json.as_bytes(), name.as_bytes()).is_some();
+    places.thoughts && has("\"reasoning_details\"") || places.calls && has("\"thought_signature\"")
+}
+
+/// Takes out what another provider sealed: this one could not read it, and nobody else has.
+fn drop_sealed(message: &mut Value, places: SealedPlaces) {
+    if places.thoughts {
+        let details = list(message, "reasoning_details");
+        for detail in details.iter_mut().filter_map(Value::as_object_mut) {
+            detail.shift_remove("signature");
+            detail.shift_remove("data");
+        }
+    }
+    if places.calls {
+        for call in list(message, "tool_calls") {
+            let google = call.get_mut("extra_content").and_then(|extra| extra.get_mut("google"));
+            if let Some(google) = google.and_then(Value::as_object_mut) {
+                google.shift_remove("thought_signature");
+            }
+        }
+    }
+}
+
+/// The elements of a list in an object; none where it is no list.
+fn list<'v>(object: &'v mut Value, name: &str) -> &'v mut [Value] {
+    object.get_mut(name).and_then(Value::as_array_mut).map_or(&mut [], Vec::as_mut_slice)
 }
 
 /// Writes one JSON object, member by member.

@@ -18,9 +18,10 @@ use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode};
 use sluice_core::answer::ChatAnswer;
 use sluice_core::chat::ChatRequest;
+use sluice_core::sealed::SealedPlaces;
 
 use crate::adapter::{Adapter, DecodeError, StreamDecoder};
-use crate::endpoint::Target;
+use crate::endpoint::{Endpoint, Target};
 use crate::error::{ProviderError, Unsupported};
 
 /// The OpenAI chat-completions dialect.
@@ -28,6 +29,11 @@ use crate::error::{ProviderError, Unsupported};
 pub struct OpenAiChat;
 
 impl Adapter for OpenAiChat {
+    fn takes_back(&self, endpoint: &Endpoint) -> SealedPlaces {
+        let quirks = endpoint.quirks;
+        SealedPlaces { thoughts: quirks.sealed_thoughts, calls: quirks.sealed_calls }
+    }
+
     fn encode(&self, chat: &ChatRequest, target: &Target) -> Result<Request<Bytes>, Unsupported> {
         encode::encode(chat, target)
     }

@@ -108,6 +108,11 @@ impl Secrets {
         Self { vendors: vendors::Index::new(), rare_beyond_ascii: Searcher::new(words) }
     }
 
+    /// What in `text`, which is base64, one value a line, cannot be there by chance.
+    pub(crate) fn sealed(&self, text: &str, out: &mut Vec<Finding>) {
+        vendors::sealed(&self.vendors, text, out);
+    }
+
     /// A look at a new text.
     pub(crate) fn look<'a>(&'a self, text: &'a str, budget: &'a Budget) -> Look<'a> {
         Look {

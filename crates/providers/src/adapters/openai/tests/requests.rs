@@ -3,6 +3,9 @@
 use proptest::prelude::*;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use sluice_core::chat::ChatRequest;
+use sluice_core::json::RawJson;
+use sluice_core::sealed::SealedPlaces;
 use sluice_core::wire::Str;
 
 use super::{Members, chat, source, target};
@@ -211,4 +214,55 @@ proptest! {
         }
         prop_assert_eq!(members(&sent), expected);
     }
+}
+
+#[test]
+fn what_another_provider_sealed_is_left_out() {
+    let body = json!({"model": "m", "temperature": 0.5, "messages": [
+        {"role": "user", "content": "Say \"signature\"."},
+        {"role": "assistant", "content": null, "reasoning_details": [
+            {"type": "reasoning.text", "text": "Hm.", "signature": "abc", "index": 0},
+            {"type": "reasoning.encrypted", "data": "abc"}],
+         "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"},
+            "extra_content": {"google": {"thought_signature": "abc", "other": 1}}}]},
+    ]});
+    let thoughts = SealedPlaces { thoughts: true, calls: false };
+    let calls = SealedPlaces { thoughts: false, calls: true };
+    let quirks = |places: SealedPlaces| Quirks {
+        sealed_thoughts: places.thoughts,
+        sealed_calls: places.calls,
+        ..Quirks::default()
+    };
+    for unread in [SealedPlaces::NONE, thoughts, calls, thoughts.and(calls)] {
+        for own in [SealedPlaces::NONE, thoughts, calls, thoughts.and(calls)] {
+            let target = target("m", quirks(own));
+            let chat = ChatRequest { unread, ..chat(&body.to_string()) };
+            let request = OpenAiChat.encode(&chat, &target).expect("a request");
+            let sent: Value = serde_json::from_slice(request.body()).expect("JSON");
+            let mut expected = body["messages"].clone();
+            let foreign = unread.without(own);
+            if foreign.thoughts {
+                expected[1]["reasoning_details"] = json!([
+                    {"type": "reasoning.text", "text": "Hm.", "index": 0},
+                    {"type": "reasoning.encrypted"}]);
+            }
+            if foreign.calls {
+                expected[1]["tool_calls"][0]["extra_content"] = json!({"google": {"other": 1}});
+            }
+            assert_eq!(sent["messages"], expected, "{unread:?} {own:?}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_rid_of_sealed_values_is_not_sent() {
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    let body = format!(
+        r#"[{{"role":"assistant","x":{deep},"reasoning_details":[{{"signature":"abc"}}]}}]"#
+    );
+    let mut chat = chat(r#"{"messages": [{"role": "assistant", "content": "x"}]}"#);
+    chat.source.members[0].value = RawJson::trusted(body.into());
+    chat.unread = SealedPlaces { thoughts: true, calls: false };
+    let refused = OpenAiChat.encode(&chat, &target("m", Quirks::default())).expect_err("too deep");
+    assert_eq!(refused.field, "messages[0]");
 }

@@ -5,6 +5,7 @@ mod charset;
 mod forms;
 mod list;
 mod named;
+mod sealed;
 mod table;
 
 use super::published;
@@ -13,6 +14,7 @@ use crate::finding::Finding;
 use crate::kind::Kind;
 use charset::Charset;
 pub(super) use named::{PassedNames, is_near, may_have_vendor};
+pub(super) use sealed::sealed;
 
 /// Tokens of one vendor.
 #[derive(Debug, Clone, Copy)]
@@ -211,28 +213,31 @@ fn inside(index: &Index, bytes: &[u8], start: usize, end: usize) -> Option<Token
 /// The token that begins at `start`.
 fn at(index: &Index, bytes: &[u8], start: usize) -> Option<Token> {
     let rest = &bytes[start..];
-    for vendor in index.vendors(*rest.first()?, *rest.get(1)?) {
-        let Some(body) = rest.strip_prefix(vendor.prefix.as_bytes()) else { continue };
-        let most = vendor.most + 1;
-        let len = body.iter().take(most).take_while(|b| vendor.charset.contains(**b)).count();
-        let len = without_tail(&body[..len]);
-        if len < vendor.least || len > vendor.most {
-            continue;
-        }
-        let behind = body.get(len);
-        if behind.is_some_and(|b| b.is_ascii_alphanumeric())
-            || is_in_base64(bytes, start, vendor)
-            || is_file_name(&body[len..])
-            || is_masked(&body[len..])
-        {
-            continue;
-        }
-        let token = &rest[..vendor.prefix.len() + len];
-        if is_by_chance(vendor, &body[..len], token) {
-            return Some((vendor.rule, start, start + token.len(), Kind::Secret));
-        }
+    let vendors = index.vendors(*rest.first()?, *rest.get(1)?);
+    vendors.iter().find_map(|vendor| token_of(vendor, bytes, start))
+}
+
+/// The vendor's token that begins at `start`.
+fn token_of(vendor: &Vendor, bytes: &[u8], start: usize) -> Option<Token> {
+    let rest = &bytes[start..];
+    let body = rest.strip_prefix(vendor.prefix.as_bytes())?;
+    let most = vendor.most + 1;
+    let len = body.iter().take(most).take_while(|b| vendor.charset.contains(**b)).count();
+    let len = without_tail(&body[..len]);
+    if len < vendor.least || len > vendor.most {
+        return None;
     }
-    None
+    let behind = body.get(len);
+    if behind.is_some_and(|b| b.is_ascii_alphanumeric())
+        || is_in_base64(bytes, start, vendor)
+        || is_file_name(&body[len..])
+        || is_masked(&body[len..])
+    {
+        return None;
+    }
+    let token = &rest[..vendor.prefix.len() + len];
+    let is_token = is_by_chance(vendor, &body[..len], token);
+    is_token.then_some((vendor.rule, start, start + token.len(), Kind::Secret))
 }
 
 /// A full stop or dash at the end belongs to the sentence.
@@ -310,13 +315,13 @@ fn is_by_chance(vendor: &Vendor, body: &[u8], token: &[u8]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::kind::Kinds;
     use crate::scan::{Scanner, ScannerSettings};
 
     /// A body of `len` characters of the vendor's alphabet, as if drawn by chance.
-    fn body(charset: Charset, len: usize) -> String {
+    pub(super) fn body(charset: Charset, len: usize) -> String {
         let characters: Vec<char> =
             (b'!'..=b'z').filter(|b| charset.contains(*b)).map(char::from).collect();
         let mut state = 0x2545_F491_4F6C_DD1D_u64;
