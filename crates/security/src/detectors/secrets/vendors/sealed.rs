@@ -3,7 +3,7 @@
 //!
 //! So only those are looked for that cannot stand there by chance. A prefix of eight characters or
 //! more, with a sign in it that no word has, occurs by chance once in 2⁴⁸ places. Shorter prefixes
-//! count where they begin a value and the rest of the token fits exactly.
+//! count only where they begin a value.
 
 use super::{Index, Token, Vendor, is_by_chance, token_of, without_tail};
 use crate::finding::Finding;
@@ -27,12 +27,12 @@ pub(in super::super) fn sealed(index: &Index, text: &str, out: &mut Vec<Finding>
             out.push(Finding { start, end, kind, rule });
             end
         };
-        if let Some(token) = first_of(index, bytes, from, |v| has_sign(v, SHORT), token_of) {
+        if let Some(token) = longest_of(index, bytes, from, |v| has_sign(v, SHORT), token_of) {
             until = push(token);
         }
         for sign in memchr::memchr2_iter(b'_', b'-', line.as_bytes()).map(|at| from + at) {
             for start in sign.saturating_sub(FARTHEST).max(until)..sign {
-                let token = first_of(index, bytes, start, |v| has_sign(v, LONG), begin_of);
+                let token = longest_of(index, bytes, start, |v| has_sign(v, LONG), begin_of);
                 if let Some(token) = token {
                     until = push(token);
                     break;
@@ -48,8 +48,9 @@ fn has_sign(vendor: &Vendor, least: usize) -> bool {
     !vendor.is_drawn && vendor.prefix.len() >= least && vendor.prefix.contains(['_', '-'])
 }
 
-/// What `find` finds at `start` for the first vendor of those that `fits` names.
-fn first_of(
+/// The longest token that `find` finds at `start` for one of the vendors that fit: several may have
+/// the same prefix.
+fn longest_of(
     index: &Index,
     bytes: &[u8],
     start: usize,
@@ -57,7 +58,8 @@ fn first_of(
     find: impl Fn(&Vendor, &[u8], usize) -> Option<Token>,
 ) -> Option<Token> {
     let vendors = index.vendors(*bytes.get(start)?, *bytes.get(start + 1)?);
-    vendors.iter().filter(|vendor| fits(vendor)).find_map(|vendor| find(vendor, bytes, start))
+    let tokens = vendors.iter().filter(|vendor| fits(vendor));
+    tokens.filter_map(|vendor| find(vendor, bytes, start)).max_by_key(|(_, _, end, _)| *end)
 }
 
 /// The vendor's token that begins at `start`, even where more base64 follows it.
@@ -111,7 +113,6 @@ mod tests {
         let token = format!("ghp_{}", body(super::super::Charset::Alnum, 36));
         let padding = "_-".repeat(20);
         assert_eq!(found(&format!("{BASE64}\n{token}{padding}\n{BASE64}")), [token.as_str()]);
-        assert_eq!(found(&format!("{token}{BASE64}")), [""; 0], "it does not end there");
         assert_eq!(found(&format!("{BASE64}{token}{padding}")), [""; 0]);
     }
 
