@@ -151,7 +151,11 @@ mod tests {
         /// The name of the key that signs in, from an address of its own.
         async fn sign_in(&self, key: &str) -> Result<String, Unrecognised> {
             let authorization = format!("Bearer {key}");
-            let presented = Presented { authorization: Some(&authorization), svc_api_key: None };
+            let presented = Presented {
+                authorization: Some(&authorization),
+                svc_api_key: None,
+                contradictory: None,
+            };
             let remote = IpAddr::from(fastrand::u32(..).to_be_bytes());
             let signed_in = self.house.gateway.sign_in(presented, Some(remote)).await;
             signed_in.map(|who| who.key.name.clone()).map_err(|failure| failure.reason)

@@ -28,8 +28,8 @@ pub struct Principal {
 }
 
 /// Why nobody could be recognised. All of them are 401, and begin with the words that people and
-/// tools look for. Only who presents a whole key learns that
-/// it once worked and has expired; one that was revoked looks like one that never was.
+/// tools look for. Only who presents a whole key learns that it once worked and has expired; one
+/// that was revoked looks like one that never was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unrecognised {
     /// No key was presented.
@@ -45,7 +45,7 @@ pub enum Unrecognised {
     #[error("Invalid API key: `Authorization` and `svc-api-key` hold different keys; send one")]
     Conflicting,
     /// A header was sent several times, with different values.
-    #[error("`{0}` was sent several times with different values; send it once")]
+    #[error("Invalid API key: `{0}` was sent several times with different values; send it once")]
     Contradictory(&'static str),
     /// No such key.
     #[error("Invalid API key: it is not known here, or was revoked")]
@@ -63,6 +63,7 @@ impl Unrecognised {
             Self::Malformed(_) => "malformed",
             Self::Conflicting => "conflicting",
             Self::Unknown => "unknown",
+            Self::Contradictory(_) => "contradictory",
             Self::Expired(_) => "expired",
         }
     }
