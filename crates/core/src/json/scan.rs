@@ -34,10 +34,17 @@ pub enum ScanProblem {
     /// A value is of another type than its reader takes.
     #[error("expected {0}")]
     Type(&'static str),
+    /// An object has more members than anybody sends who means well.
+    #[error("an object has more than {0} members without a meaning here")]
+    Members(usize),
     /// A member comes twice: two readers of the same bytes could see different things.
     #[error("duplicate field `{0}`")]
     Duplicate(String),
 }
+
+/// Members without a name of ours that an object of [`scan_object!`](crate::scan_object) may have.
+/// Each is kept, at many times the size of its shortest text.
+pub const MOST_MEMBERS: usize = 64;
 
 /// A JSON value as it stands in the text, without space around it.
 ///
@@ -129,6 +136,32 @@ impl<'a, T: Scan<'a>> Scan<'a> for Vec<T> {
             Ok(())
         })?;
         Ok(elements)
+    }
+}
+
+/// An array of which no more than `MOST` elements are kept; the rest is only counted. A short text
+/// can have so many elements that their values would fill the memory.
+#[derive(Debug)]
+pub struct Bounded<T, const MOST: usize> {
+    /// The first elements, at most `MOST`.
+    pub elements: Vec<T>,
+    /// How many there are.
+    pub count: usize,
+}
+
+impl<'a, T: Scan<'a>, const MOST: usize> Scan<'a> for Bounded<T, MOST> {
+    fn scan(cursor: &mut Cursor<'a>) -> Result<Self, ScanError> {
+        let mut bounded = Self { elements: Vec::new(), count: 0 };
+        cursor.array(|cursor| {
+            if bounded.count < MOST {
+                bounded.elements.push(T::scan(cursor)?);
+            } else {
+                Raw::scan(cursor)?;
+            }
+            bounded.count += 1;
+            Ok(())
+        })?;
+        Ok(bounded)
     }
 }
 
@@ -269,6 +302,12 @@ impl<'a> Cursor<'a> {
         self.error(ScanProblem::Duplicate(name), self.at - 1)
     }
 
+    /// The error for one member too many.
+    #[cold]
+    pub fn too_many_members(&self, most: usize) -> ScanError {
+        self.error(ScanProblem::Members(most), self.at)
+    }
+
     /// Moves behind white space; whether nothing comes after it.
     pub fn is_at_end(&mut self) -> bool {
         self.peek().is_none()
@@ -332,6 +371,9 @@ macro_rules! scan_object {
                             object.$field = $crate::json::scan::Scan::scan(cursor)?;
                         })*
                         _ => {
+                            if object.rest.len() >= $crate::json::scan::MOST_MEMBERS {
+                                return Err(cursor.too_many_members($crate::json::scan::MOST_MEMBERS));
+                            }
                             let value = $crate::json::scan::Scan::scan(cursor)?;
                             object.rest.push((name, value));
                         }

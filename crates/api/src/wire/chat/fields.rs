@@ -33,6 +33,15 @@ pub(super) fn out_of_bounds(field: &str, value: &str, expected: impl Into<String
     ApiError::InvalidParameter { field: field.to_owned(), value, expected: expected.into() }
 }
 
+/// The error for a list of `count` where `most` are taken.
+pub(super) fn too_many(field: &str, count: usize, most: usize, what: &str) -> ApiError {
+    ApiError::InvalidParameter {
+        field: field.to_owned(),
+        value: format!("a list with {count} {what}"),
+        expected: format!("at most {most}"),
+    }
+}
+
 /// The error for a value that is not there.
 pub(super) fn missing(field: impl Into<String>, expected: &'static str) -> ApiError {
     ApiError::MissingField { field: field.into(), expected }

@@ -2,12 +2,12 @@
 
 use bytestring::ByteString;
 use sluice_core::chat::{CacheBreakpoint, Content, Message, Part, ReasoningBlock, Role, ToolCall};
-use sluice_core::json::scan::{Raw, Scan};
+use sluice_core::json::scan::{Bounded, Raw, Scan};
 use sluice_core::json::{JsonText, Member, RawJson};
 use sluice_core::scan_object;
 use sluice_core::wire::Str;
 
-use super::fields::{kind_of, missing, out_of_bounds, raw, text, wrong_type};
+use super::fields::{kind_of, missing, out_of_bounds, raw, text, too_many, wrong_type};
 use super::problem::reason;
 use super::top::WireMessage;
 use crate::error::ApiError;
@@ -48,15 +48,28 @@ scan_object! {
 const ROLES: &str = "one of \"system\", \"developer\", \"user\", \"assistant\", \"tool\"";
 const CONTENT: &str = "a string or an array of content parts";
 
+/// Content parts that all messages of a request may have together; as many calls of tools, and as
+/// many pieces of thoughts.
+const PIECES: usize = 50_000;
+
+/// What all messages of a request have together, so far.
+#[derive(Default)]
+pub(super) struct Counts {
+    parts: usize,
+    calls: usize,
+    thoughts: usize,
+}
+
 pub(super) fn message(
     i: usize,
     wire: &WireMessage<'_>,
     body: &ByteString,
+    counts: &mut Counts,
 ) -> Result<Message, ApiError> {
     let path = |name: &str| format!("messages[{i}].{name}");
     let Some(role) = wire.role else { return Err(missing(path("role"), ROLES)) };
     let role = role_of(role, &path("role"))?;
-    let content = content(i, role, wire, body)?;
+    let content = content(i, role, wire, body, &mut counts.parts)?;
     let tool_call_id = match wire.tool_call_id {
         Some(id) => Some(text(&path("tool_call_id"), id, body)?),
         None if role == Role::Tool => {
@@ -71,11 +84,11 @@ pub(super) fn message(
         name,
         tool_calls: wire
             .tool_calls
-            .map(|calls| tool_calls(&path("tool_calls"), calls, body))
+            .map(|calls| tool_calls(&path("tool_calls"), calls, body, &mut counts.calls))
             .transpose()?
             .unwrap_or_default(),
         tool_call_id,
-        reasoning: reasoning(wire.reasoning_details),
+        reasoning: reasoning(wire.reasoning_details, &mut counts.thoughts)?,
         cache_breakpoint: breakpoint(wire.cache_control),
         extra: members(&wire.rest, body),
     })
@@ -100,6 +113,7 @@ fn content(
     role: Role,
     wire: &WireMessage<'_>,
     body: &ByteString,
+    count: &mut usize,
 ) -> Result<Content, ApiError> {
     let field = || format!("messages[{i}].content");
     let Some(value) = wire.content else {
@@ -112,13 +126,18 @@ fn content(
     };
     match value.get().as_bytes().first() {
         Some(b'"') => Ok(Content::Text(JsonText::trusted_literal(body.slice_ref(value.get())))),
-        Some(b'[') => parts(&field(), value, body).map(Content::Parts),
+        Some(b'[') => parts(&field(), value, body, count).map(Content::Parts),
         _ => Err(wrong_type(&field(), value, CONTENT)),
     }
 }
 
-fn parts(field: &str, value: Raw<'_>, body: &ByteString) -> Result<Vec<Part>, ApiError> {
-    let elements = elements(field, value)?;
+fn parts(
+    field: &str,
+    value: Raw<'_>,
+    body: &ByteString,
+    count: &mut usize,
+) -> Result<Vec<Part>, ApiError> {
+    let elements = elements(field, value, count, "content parts")?;
     let mut parts = Vec::with_capacity(elements.len());
     for (j, element) in elements.into_iter().enumerate() {
         parts.push(part(&format!("{field}[{j}]"), element, body)?);
@@ -181,8 +200,13 @@ fn image_url(field: &str, value: Raw<'_>, body: &ByteString) -> Result<JsonText,
     Err(out_of_bounds(field, &value, "an https: or data: URL"))
 }
 
-fn tool_calls(field: &str, value: Raw<'_>, body: &ByteString) -> Result<Vec<ToolCall>, ApiError> {
-    let elements = elements(field, value)?;
+fn tool_calls(
+    field: &str,
+    value: Raw<'_>,
+    body: &ByteString,
+    count: &mut usize,
+) -> Result<Vec<ToolCall>, ApiError> {
+    let elements = elements(field, value, count, "calls of tools")?;
     let mut calls = Vec::with_capacity(elements.len());
     for (j, element) in elements.into_iter().enumerate() {
         let path = format!("{field}[{j}]");
@@ -209,8 +233,29 @@ fn tool_calls(field: &str, value: Raw<'_>, body: &ByteString) -> Result<Vec<Tool
     Ok(calls)
 }
 
-fn elements<'a>(field: &str, value: Raw<'a>) -> Result<Vec<Raw<'a>>, ApiError> {
-    value.read().map_err(|_| wrong_type(field, value, "an array"))
+/// The elements of a list, which add to the `count` of all such lists.
+fn elements<'a>(
+    field: &str,
+    value: Raw<'a>,
+    count: &mut usize,
+    what: &str,
+) -> Result<Vec<Raw<'a>>, ApiError> {
+    let list: Bounded<Raw<'a>, PIECES> =
+        value.read().map_err(|_| wrong_type(field, value, "an array"))?;
+    counted(list, count, what)
+}
+
+/// A list's elements, where all such lists of the request together have not too many.
+fn counted<'a>(
+    list: Bounded<Raw<'a>, PIECES>,
+    count: &mut usize,
+    what: &str,
+) -> Result<Vec<Raw<'a>>, ApiError> {
+    *count += list.count;
+    if *count > PIECES {
+        return Err(too_many("messages", *count, PIECES, what));
+    }
+    Ok(list.elements)
 }
 
 fn object<'a, T: Scan<'a>>(field: &str, value: Raw<'a>) -> Result<T, ApiError> {
@@ -235,7 +280,10 @@ pub(super) fn breakpoint(value: Option<Raw<'_>>) -> Option<CacheBreakpoint> {
 
 /// Thoughts that a client gives back, as OpenRouter writes them in `reasoning_details`. Pieces of
 /// one streamed thought come one after the other and end with its signature.
-fn reasoning(value: Option<Raw<'_>>) -> Vec<ReasoningBlock> {
+fn reasoning(
+    value: Option<Raw<'_>>,
+    count: &mut usize,
+) -> Result<Vec<ReasoningBlock>, ApiError> {
     #[derive(serde::Deserialize)]
     struct Entry {
         #[serde(rename = "type")]
@@ -244,8 +292,13 @@ fn reasoning(value: Option<Raw<'_>>) -> Vec<ReasoningBlock> {
         signature: Option<String>,
         data: Option<String>,
     }
-    let entries: Vec<Entry> =
-        value.and_then(|value| serde_json::from_str(value.get()).ok()).unwrap_or_default();
+    let Some(Ok(list)) = value.map(Raw::read::<Bounded<Raw<'_>, PIECES>>) else {
+        return Ok(Vec::new());
+    };
+    let entries = counted(list, count, "pieces of thoughts")?;
+    let entries: Result<Vec<Entry>, _> =
+        entries.into_iter().map(|entry| serde_json::from_str(entry.get())).collect();
+    let Ok(entries) = entries else { return Ok(Vec::new()) };
     let mut blocks = Vec::new();
     let mut thought = String::new();
     for entry in entries {
@@ -268,14 +321,21 @@ fn reasoning(value: Option<Raw<'_>>) -> Vec<ReasoningBlock> {
     if !thought.is_empty() {
         blocks.push(ReasoningBlock::Text { text: thought.into(), signature: None });
     }
-    blocks
+    Ok(blocks)
 }
 
 /// `extra_content.google.thought_signature`, as Gemini's own OpenAI endpoint writes it.
 fn signature(value: Option<Raw<'_>>) -> Option<JsonText> {
-    let extra: serde_json::Value = serde_json::from_str(value?.get()).ok()?;
-    let signature = extra.get("google")?.get("thought_signature")?.as_str()?;
-    Some(JsonText::plain(signature))
+    #[derive(serde::Deserialize)]
+    struct Extra {
+        google: Google,
+    }
+    #[derive(serde::Deserialize)]
+    struct Google {
+        thought_signature: String,
+    }
+    let extra: Extra = serde_json::from_str(value?.get()).ok()?;
+    Some(JsonText::plain(extra.google.thought_signature))
 }
 
 /// Members without a name of ours.

@@ -5,7 +5,7 @@ use bytestring::ByteString;
 use sluice_core::chat::{
     ChatRequest, ReasoningEffort, RequestOptions, ResponseFormat, Tool, ToolChoice,
 };
-use sluice_core::json::scan::{self, Raw};
+use sluice_core::json::scan::{self, Bounded, Raw};
 use sluice_core::json::{JsonText, Member};
 use sluice_core::level::SecurityLevel;
 use sluice_core::region::Region;
@@ -14,14 +14,17 @@ use sluice_core::sealed::SealedPlaces;
 use sluice_core::source::{CHAT_MEMBERS, Dialect, OWN_MEMBERS, Source};
 
 use super::fields::{
-    boolean, integer, missing, number, out_of_bounds, raw, text, word, wrong_type,
+    boolean, integer, missing, number, out_of_bounds, raw, text, too_many, word, wrong_type,
 };
-use super::messages::{breakpoint, message};
+use super::messages::{Counts, breakpoint, message};
 use super::problem::diagnose;
-use super::top::{Top, WireTool};
+use super::top::{MESSAGES, TOOLS, Top, WireTool};
 use crate::error::ApiError;
 
 const EFFORTS: &str = "one of \"none\", \"minimal\", \"low\", \"medium\", \"high\", \"xhigh\"";
+
+/// Texts at which an answer may be told to stop. Providers take four or five.
+const STOPS: usize = 256;
 
 /// A checked request from a body's bytes.
 pub fn parse(body: Bytes) -> Result<ChatRequest, ApiError> {
@@ -46,16 +49,25 @@ fn chat(top: &Top<'_>, body: &ByteString, source: Source) -> Result<ChatRequest,
     let Some(wire_messages) = &top.messages else {
         return Err(missing("messages", "an array with at least one message"));
     };
-    if wire_messages.is_empty() {
+    if wire_messages.count == 0 {
         return Err(out_of_bounds("messages", "[]", "at least one message"));
     }
-    let mut messages = Vec::with_capacity(wire_messages.len());
-    for (i, wire) in wire_messages.iter().enumerate() {
-        messages.push(message(i, wire, body)?);
+    if wire_messages.count > MESSAGES {
+        return Err(too_many("messages", wire_messages.count, MESSAGES, "messages"));
+    }
+    let mut messages = Vec::with_capacity(wire_messages.count);
+    let mut counts = Counts::default();
+    for (i, wire) in wire_messages.elements.iter().enumerate() {
+        messages.push(message(i, wire, body, &mut counts)?);
     }
     let mut tools = Vec::new();
-    for (i, (wire, whole)) in top.tools.iter().flatten().enumerate() {
-        tools.push(tool(i, wire, *whole, body)?);
+    if let Some(wire_tools) = &top.tools {
+        if wire_tools.count > TOOLS {
+            return Err(too_many("tools", wire_tools.count, TOOLS, "tools"));
+        }
+        for (i, (wire, whole)) in wire_tools.elements.iter().enumerate() {
+            tools.push(tool(i, wire, *whole, body)?);
+        }
     }
     let number = |name: &str, bounds| top.value(name).map(|v| number(name, v, bounds)).transpose();
     let whole = |name: &str, bounds| top.value(name).map(|v| integer(name, v, bounds)).transpose();
@@ -165,12 +177,12 @@ fn tool(
 
 /// A tool of another type, kept whole.
 fn provider_tool(whole: Raw<'_>, body: &ByteString) -> Tool {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        name: String,
+    }
     let other = raw(whole, body);
-    let name = other
-        .decode::<serde_json::Value>()
-        .ok()
-        .and_then(|tool| Some(tool.get("name")?.as_str()?.to_owned()))
-        .unwrap_or_default();
+    let name = other.decode::<Named>().map(|tool| tool.name).unwrap_or_default();
     Tool {
         name: name.into(),
         description: None,
@@ -283,10 +295,13 @@ fn stop(value: Raw<'_>, body: &ByteString) -> Result<Vec<JsonText>, ApiError> {
     match value.get().as_bytes().first() {
         Some(b'"') => Ok(vec![text("stop", value, body)?]),
         Some(b'[') => {
-            let values: Vec<Raw<'_>> =
+            let values: Bounded<Raw<'_>, STOPS> =
                 value.read().map_err(|_| wrong_type("stop", value, EXPECTED))?;
+            if values.count > STOPS {
+                return Err(too_many("stop", values.count, STOPS, "texts"));
+            }
             let text = |(i, value)| text(&format!("stop[{i}]"), value, body);
-            values.into_iter().enumerate().map(text).collect()
+            values.elements.into_iter().enumerate().map(text).collect()
         }
         _ => Err(wrong_type("stop", value, EXPECTED)),
     }

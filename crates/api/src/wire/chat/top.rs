@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use bytestring::ByteString;
 use sluice_core::json::RawJson;
-use sluice_core::json::scan::{Cursor, Raw, Scan, ScanError};
+use sluice_core::json::scan::{Bounded, Cursor, Raw, Scan, ScanError};
 use sluice_core::scan_object;
 use sluice_core::source::SourceMember;
 use sluice_core::wire::Str;
@@ -40,13 +40,21 @@ scan_object! {
     }
 }
 
+/// Messages that a request may have: some ten times what the longest sessions of agents have. Each
+/// takes many times the memory of its shortest text.
+pub(super) const MESSAGES: usize = 10_000;
+/// Tools that a request may have. Agents with many tool servers send some hundreds.
+pub(super) const TOOLS: usize = 4_096;
+/// Members that a request may have. Clients send a dozen.
+const MEMBERS: usize = 1_000;
+
 /// A request's members.
 #[derive(Default)]
 pub(super) struct Top<'a> {
     members: Vec<(Str<'a>, Raw<'a>)>,
-    pub(super) messages: Option<Vec<WireMessage<'a>>>,
+    pub(super) messages: Option<Bounded<WireMessage<'a>, MESSAGES>>,
     /// Each tool beside its own text, for those that are passed on whole.
-    pub(super) tools: Option<Vec<(WireTool<'a>, Raw<'a>)>>,
+    pub(super) tools: Option<Bounded<(WireTool<'a>, Raw<'a>), TOOLS>>,
 }
 
 impl<'a> Top<'a> {
@@ -74,6 +82,9 @@ impl<'a> Scan<'a> for Top<'a> {
         let mut top = Top::default();
         let mut names = Names::default();
         cursor.object(|cursor, name| {
+            if top.members.len() >= MEMBERS {
+                return Err(cursor.too_many_members(MEMBERS));
+            }
             if !names.add(&name, &top.members) {
                 return Err(cursor.duplicate(&name));
             }
@@ -139,7 +150,7 @@ mod tests {
         assert_eq!(pairs, expected);
         assert_eq!(top.value("model").unwrap().get(), r#""m""#);
         assert!(top.value("a\"b").is_none());
-        assert_eq!(top.tools.unwrap()[0].1.get(), r#"{"type":"x"}"#);
+        assert_eq!(top.tools.unwrap().elements[0].1.get(), r#"{"type":"x"}"#);
     }
 
     #[test]

@@ -186,6 +186,23 @@ fn known_members_are_typed_and_the_rest_is_kept() {
 }
 
 #[test]
+fn what_exceeds_a_bound_is_counted_and_not_kept() {
+    type Two<'a> = Bounded<Raw<'a>, 2>;
+    for (json, kept, count) in [("[]", 0, 0), ("[1,2]", 2, 2), ("[1, {\"a\":[]} ,3,4]", 2, 4)] {
+        let bounded: Two<'_> = read(json).unwrap();
+        assert_eq!((bounded.elements.len(), bounded.count), (kept, count), "{json}");
+    }
+    assert!(read::<Two<'_>>("[1,2,3,}]").is_err());
+    let object = |members: usize| {
+        let members: Vec<String> = (0..members).map(|i| format!("\"m{i}\":0")).collect();
+        format!("{{{}}}", members.join(","))
+    };
+    assert_eq!(read::<Inner<'_>>(&object(MOST_MEMBERS)).unwrap().rest.len(), MOST_MEMBERS);
+    let refused = read::<Inner<'_>>(&object(MOST_MEMBERS + 1)).err().unwrap().problem;
+    assert_eq!(refused, ScanProblem::Members(MOST_MEMBERS));
+}
+
+#[test]
 fn problems_have_places_and_no_values() {
     let problem = |text: &str| read::<Outer<'_>>(text).err().map(|error| error.to_string());
     let duplicate = "duplicate field `type` at line 2 column 7";
