@@ -100,6 +100,15 @@ pub enum ApiError {
     /// The body did not arrive.
     #[error("the request body did not arrive in {} s", .0.as_secs())]
     RequestTimeout(Duration),
+    /// The bodies of other requests fill the memory that there is for them.
+    #[error(
+        "the requests under way fill what this server has for request bodies ({budget_mib} MiB, \
+         half of it for one key; `server.body_memory_mib`); retry in {} s", OVERLOADED.as_secs()
+    )]
+    Overloaded {
+        /// The budget.
+        budget_mib: usize,
+    },
     /// The server is about to stop.
     #[error("this server is shutting down; retry in 1 s")]
     ShuttingDown,
@@ -107,6 +116,9 @@ pub enum ApiError {
     #[error("{0}")]
     Chat(ChatError, Option<Box<FilterRecord>>),
 }
+
+/// When it is worth trying again where too many bodies are held: large requests take seconds.
+const OVERLOADED: Duration = Duration::from_secs(2);
 
 impl From<ChatError> for ApiError {
     fn from(error: ChatError) -> Self {
@@ -154,6 +166,7 @@ impl ApiError {
                 (StatusCode::PAYLOAD_TOO_LARGE, INVALID, "request_too_large")
             }
             Self::RequestTimeout(_) => (StatusCode::REQUEST_TIMEOUT, INVALID, "request_timeout"),
+            Self::Overloaded { .. } => (StatusCode::SERVICE_UNAVAILABLE, API, "server_overloaded"),
             Self::ShuttingDown => (StatusCode::SERVICE_UNAVAILABLE, API, "no_model_available"),
             Self::Chat(error, _) => match error {
                 ChatError::UnknownModel { .. } => {
@@ -240,6 +253,7 @@ impl ApiError {
                 | ChatError::NoModelAvailable { retry_after, .. },
                 _,
             ) => Some(*retry_after),
+            Self::Overloaded { .. } => Some(OVERLOADED),
             Self::ShuttingDown => Some(Duration::from_secs(1)),
             Self::Chat(ChatError::Upstream { retry_after, .. }, _) => *retry_after,
             _ => None,

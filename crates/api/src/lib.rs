@@ -3,6 +3,7 @@
 //!
 //! Generic over the request's body, so that tests need no socket.
 
+mod bodies;
 mod body;
 mod cors;
 mod error;

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use futures_util::FutureExt;
 use http::header::AUTHORIZATION;
+use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
 use sluice_core::ids::RequestId;
@@ -15,11 +16,12 @@ use sluice_gateway::gateway::{Gateway, Presented, SignInFailure};
 use sluice_gateway::principal::Principal;
 use sluice_gateway::request::{RequestContext, fresh_id};
 
+use crate::bodies::{Bodies, Budget};
 use crate::body::ResponseBody;
 use crate::cors::Cors;
 use crate::error::ApiError;
 use crate::headers::{label, sole, text};
-use crate::{rate, routes};
+use crate::{input, rate, routes};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const SVC_API_KEY: HeaderName = HeaderName::from_static("svc-api-key");
@@ -38,20 +40,32 @@ const ENDPOINTS: &str = "GET /api/v1/models, GET /api/v1/auth/token, GET /api/v1
 pub struct Settings {
     /// Longest request body, in MiB.
     pub request_body_limit_mib: usize,
+    /// Memory for the bodies of all requests, in MiB. One body always has room.
+    pub body_memory_mib: usize,
     /// Which browsers may ask.
     pub cors: Cors,
+}
+
+impl Settings {
+    /// How much memory bodies may take.
+    pub(crate) fn budget(&self) -> Budget {
+        let body = self.request_body_limit_mib << 20;
+        Budget { body, all: (self.body_memory_mib << 20).max(body) }
+    }
 }
 
 /// The HTTP interface of one gateway.
 pub struct Api {
     gateway: Arc<Gateway>,
+    bodies: Arc<Bodies>,
     settings: arc_swap::ArcSwap<Settings>,
 }
 
 impl Api {
     /// The interface of `gateway`.
     pub fn new(gateway: Arc<Gateway>, settings: Settings) -> Self {
-        Self { gateway, settings: arc_swap::ArcSwap::from_pointee(settings) }
+        let bodies = Bodies::new(gateway.shared_metrics());
+        Self { gateway, bodies, settings: arc_swap::ArcSwap::from_pointee(settings) }
     }
 
     /// Takes over new settings, for requests that begin from now on.
@@ -61,6 +75,10 @@ impl Api {
 
     pub(crate) fn gateway(&self) -> &Arc<Gateway> {
         &self.gateway
+    }
+
+    pub(crate) fn bodies(&self) -> &Arc<Bodies> {
+        &self.bodies
     }
 
     pub(crate) fn settings(&self) -> arc_swap::Guard<Arc<Settings>> {
@@ -82,16 +100,21 @@ impl Api {
         }
         let now = self.gateway.now();
         let id = fresh_id("req_", now);
-        let origin = self.settings().cors.allowed(request.headers());
-        let preflight = origin.is_some() && Cors::is_preflight(request.method(), request.headers());
+        let (head, mut body) = request.into_parts();
+        let origin = self.settings().cors.allowed(&head.headers);
+        let preflight = origin.is_some() && Cors::is_preflight(&head.method, &head.headers);
         let mut response = if preflight {
             let mut response = Response::new(ResponseBody::whole(Vec::new()));
             *response.status_mut() = StatusCode::NO_CONTENT;
             rate::write_headers(&self.gateway.guesses(remote), response.headers_mut());
             response
         } else {
-            self.guarded(request, remote, &id).await
+            self.guarded(&head, &mut body, remote, &id).await
         };
+        if response.status().as_u16() >= 400 {
+            let limit_mib = self.settings().request_body_limit_mib;
+            input::discard(&head.headers, &mut body, limit_mib).await;
+        }
         let headers = response.headers_mut();
         if self.settings().cors.is_on() {
             Cors::write_headers(origin, preflight, headers);
@@ -105,11 +128,12 @@ impl Api {
     /// Signs in, routes, and turns errors and panics into responses.
     async fn guarded<B: Body + Unpin>(
         &self,
-        request: Request<B>,
+        head: &Parts,
+        body: &mut B,
         remote: Option<IpAddr>,
         id: &str,
     ) -> Response<ResponseBody> {
-        let headers = request.headers();
+        let headers = &head.headers;
         let (authorization, svc_api_key) =
             (sole(headers, &AUTHORIZATION), sole(headers, &SVC_API_KEY));
         let contradictory = match (&authorization, &svc_api_key) {
@@ -135,7 +159,7 @@ impl Api {
             app_title: label(headers, &TITLE),
             session: shortened(text(headers, &SESSION)),
         };
-        let routed = self.route(request, principal.clone(), context);
+        let routed = self.route(head, body, principal.clone(), context);
         let outcome = AssertUnwindSafe(routed).catch_unwind().await.unwrap_or_else(|_| {
             // The panic has logged its place; the id stays out, for the request may be one that must
             // leave no trace.
@@ -157,18 +181,19 @@ impl Api {
 
     async fn route<B: Body + Unpin>(
         &self,
-        request: Request<B>,
+        head: &Parts,
+        body: &mut B,
         principal: Arc<Principal>,
         context: RequestContext,
     ) -> Result<Response<ResponseBody>, ApiError> {
-        let method = request.method();
-        match request.uri().path() {
+        let method = &head.method;
+        match head.uri.path() {
             "/api/v1/chat/completions" if method == Method::POST => {
                 // Answers under way finish; one that begins now would be cut off.
                 if self.gateway.is_draining() {
                     return Err(ApiError::ShuttingDown);
                 }
-                routes::chat::create(self, principal, context, request).await
+                routes::chat::create(self, principal, context, &head.headers, body).await
             }
             "/api/v1/models" if method == Method::GET => routes::models::list(self, &principal),
             path if method == Method::GET

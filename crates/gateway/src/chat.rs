@@ -1,9 +1,11 @@
 //! The story of a chat request.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use sluice_core::answer::ChatAnswer;
 use sluice_core::chat::ChatRequest;
+use sluice_core::clock::UnixMillis;
 use sluice_core::outcome::Outcome;
 use tokio::time::{Instant, timeout};
 
@@ -14,6 +16,7 @@ use crate::dispatch::{Answered, Dispatch, Failure};
 use crate::error::{ChatError, Unanswered};
 use crate::filtering::{self, Passed};
 use crate::gateway::Gateway;
+use crate::limits::{LimitExceeded, Slot};
 use crate::plan::{self, Candidate};
 use crate::policy;
 use crate::principal::Principal;
@@ -43,14 +46,28 @@ struct Journey {
 }
 
 impl Gateway {
-    /// Answers `chat` for `principal`.
+    /// A place among the requests at once for a request of `principal` that arrived at `arrived_at`
+    /// and whose body is still to be read, which may take `arrival`. Whoever has no place left need
+    /// not be read.
+    pub fn slot(
+        &self,
+        principal: &Principal,
+        arrived_at: UnixMillis,
+        arrival: Duration,
+    ) -> Result<Slot, LimitExceeded> {
+        let lapses = arrived_at.plus(arrival + self.snapshot().timeouts.total + LEASE_MARGIN);
+        principal.subjects.slot(arrived_at, lapses)
+    }
+
+    /// Answers `chat` for `principal`, who holds `slot`.
     pub async fn chat(
         self: &Arc<Self>,
         principal: Arc<Principal>,
+        slot: Slot,
         chat: ChatRequest,
         context: RequestContext,
     ) -> Result<Answer, Box<Unanswered>> {
-        let journey = self.admit(principal, chat, context).await?;
+        let journey = self.admit(principal, slot, chat, context).await?;
         let filter = journey.way_back.record();
         let answered =
             if journey.chat.stream { journey.stream().await } else { journey.whole().await };
@@ -61,6 +78,7 @@ impl Gateway {
     async fn admit(
         self: &Arc<Self>,
         principal: Arc<Principal>,
+        slot: Slot,
         chat: ChatRequest,
         mut context: RequestContext,
     ) -> Result<Journey, Unanswered> {
@@ -93,7 +111,7 @@ impl Gateway {
         };
         // Half a minute past the last timeout nobody can be at work on the request any more.
         let lapses = context.arrived_at.plus(snapshot.timeouts.total + LEASE_MARGIN);
-        let permit = principal.subjects.admit(estimate.reserve, context.arrived_at, lapses)?;
+        let permit = slot.admit(estimate.reserve, context.arrived_at, lapses)?;
         let deadline = Instant::from_std(context.arrived) + snapshot.timeouts.total;
         let filter = snapshot.filter.clone();
         let account = &principal.account.id;
@@ -147,7 +165,7 @@ impl Gateway {
 }
 
 /// How long a reservation outlives the longest request.
-const LEASE_MARGIN: std::time::Duration = std::time::Duration::from_secs(30);
+const LEASE_MARGIN: Duration = Duration::from_secs(30);
 
 impl Journey {
     async fn whole(mut self) -> Result<Answer, ChatError> {

@@ -12,12 +12,8 @@ use sluice_security::flag::Flag;
 use sluice_security::request::{Filter, Refusal, Refused, Report, Subject};
 
 use crate::error::ChatError;
-use crate::request::RequestContext;
+use crate::request::{LARGE_BODY, RequestContext};
 use crate::way_back::WayBack;
-
-/// Bodies larger than this are filtered on a thread of their own: at the strictest level they take
-/// longer than other requests should wait.
-const LARGE_BODY: usize = 256 << 10;
 
 /// So many characters of an application's name or address are kept.
 const LONGEST_LABEL: usize = 200;
@@ -48,8 +44,8 @@ impl Stopped {
     }
 }
 
-/// Filters `chat`, or says why it may not be sent. What stands at `sealed` goes back to a provider
-/// that sealed it, and to no other one.
+/// Filters `chat`, a large one on a thread of its own, or says why it may not be sent. What stands at
+/// `sealed` goes back to a provider that sealed it, and to no other one.
 pub(crate) async fn filter(
     filter: Arc<Filter>,
     chat: ChatRequest,

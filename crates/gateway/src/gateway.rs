@@ -237,6 +237,11 @@ impl Gateway {
         &self.accounting.metrics
     }
 
+    /// The same, for whoever counts something of its own.
+    pub fn shared_metrics(&self) -> Arc<Metrics> {
+        self.accounting.metrics.clone()
+    }
+
     /// Whether everything that is asked is written down: `false` while the journal cannot be.
     pub fn journal_is_healthy(&self) -> bool {
         self.accounting.journal.healthy()

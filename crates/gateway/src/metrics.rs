@@ -30,6 +30,11 @@ pub struct Metrics {
     redactions: Family<KindLabels, Counter>,
     flags: Family<FlagLabels, Counter>,
     routed: Family<RouteLabels, Counter>,
+    closed: Family<ReasonLabels, Counter>,
+    /// Connections of clients.
+    pub connections: Gauge,
+    /// Memory that large request bodies hold.
+    pub body_bytes: Gauge,
     /// Requests that were admitted.
     pub admitted: Counter,
     /// Requests under way.
@@ -95,6 +100,11 @@ struct RouteLabels {
     reason: String,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReasonLabels {
+    reason: &'static str,
+}
+
 /// One model's metrics, looked up once a request.
 #[derive(Clone)]
 pub(crate) struct Ended<'a> {
@@ -125,6 +135,9 @@ impl Default for Metrics {
             redactions: Family::default(),
             flags: Family::default(),
             routed: Family::default(),
+            closed: Family::default(),
+            connections: Gauge::default(),
+            body_bytes: Gauge::default(),
             admitted: Counter::default(),
             in_flight: Gauge::default(),
             journal_backlog_bytes: Gauge::default(),
@@ -183,6 +196,17 @@ impl Default for Metrics {
             metrics.routed.clone(),
         );
         registry.register(
+            "closed_connections",
+            "Connections that Sluice closed for the sake of others, by reason",
+            metrics.closed.clone(),
+        );
+        registry.register("connections", "Connections of clients", metrics.connections.clone());
+        registry.register(
+            "request_body_bytes",
+            "Memory that large request bodies hold",
+            metrics.body_bytes.clone(),
+        );
+        registry.register(
             "admitted_requests",
             "Requests that every limit let through",
             metrics.admitted.clone(),
@@ -213,6 +237,11 @@ impl Metrics {
     /// A request was refused before a provider was asked.
     pub fn refused(&self, code: &str) {
         self.refused.get_or_create(&RefusalLabels { code: code.to_owned() }).inc();
+    }
+
+    /// A client's connection was closed for the sake of others.
+    pub fn closed(&self, reason: &'static str) {
+        self.closed.get_or_create(&ReasonLabels { reason }).inc();
     }
 
     /// A provider was called.

@@ -6,6 +6,10 @@ use std::time::Instant;
 use sluice_core::clock::UnixMillis;
 use sluice_core::ids::RequestId;
 
+/// Bodies larger than this are parsed and filtered on a thread of their own: they take longer than
+/// other requests should wait.
+pub const LARGE_BODY: usize = 256 << 10;
+
 /// What is known of a request beside its body.
 #[derive(Debug, Clone)]
 pub struct RequestContext {

@@ -209,7 +209,9 @@ impl House {
     }
 
     pub(crate) async fn ask(&self, chat: ChatRequest) -> Result<Answer, ChatError> {
-        let answered = self.gateway.chat(self.principal.clone(), chat, context()).await;
+        let slot = self.gateway.slot(&self.principal, NOW, Duration::ZERO);
+        let slot = slot.map_err(ChatError::from)?;
+        let answered = self.gateway.chat(self.principal.clone(), slot, chat, context()).await;
         answered.map_err(|unanswered| unanswered.error)
     }
 

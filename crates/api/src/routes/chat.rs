@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use http::{HeaderName, HeaderValue, Request, Response};
+use http::{HeaderMap, HeaderName, HeaderValue, Response};
 use http_body::Body;
+use sluice_core::chat::ChatRequest;
 use sluice_gateway::chat::Answer;
+use sluice_gateway::error::ChatError;
 use sluice_gateway::principal::Principal;
-use sluice_gateway::request::RequestContext;
+use sluice_gateway::request::{LARGE_BODY, RequestContext};
 
 use crate::body::ResponseBody;
 use crate::error::ApiError;
@@ -23,14 +26,34 @@ pub(crate) async fn create<B: Body + Unpin>(
     api: &Api,
     principal: Arc<Principal>,
     context: RequestContext,
-    request: Request<B>,
+    headers: &HeaderMap,
+    body: &mut B,
 ) -> Result<Response<ResponseBody>, ApiError> {
-    let body = input::json(request, api.settings().request_body_limit_mib).await?;
-    let chat = wire::chat::parse(body)?;
+    let (limit_mib, budget) = {
+        let settings = api.settings();
+        (settings.request_body_limit_mib, settings.budget())
+    };
+    let announced = input::announced(headers, limit_mib)?;
+    // Whoever may not have another request now need not be read.
+    let slot = api.gateway().slot(&principal, context.arrived_at, input::ARRIVAL)?;
+    let share = api.bodies().share(&principal.key.id, budget);
+    share.fits(announced)?;
+    let body = input::json(body, announced, limit_mib, share).await?;
+    let is_large = body.len() > LARGE_BODY;
+    let chat = match parse(body).await {
+        Ok(chat) => chat,
+        Err(error) => {
+            // It was work; who sends such bodies again and again runs out of requests.
+            if is_large {
+                slot.spend(context.arrived_at);
+            }
+            return Err(error);
+        }
+    };
     let (include_usage, choices) = (chat.include_usage, chat.n);
     let request_id = context.id.to_string();
     let created = context.arrived_at.seconds();
-    match api.gateway().chat(principal, chat, context).await? {
+    match api.gateway().chat(principal, slot, chat, context).await? {
         Answer::Whole(whole) => {
             let (answer, receipt) = *whole;
             let id = completion_id(&answer.id, &request_id);
@@ -56,4 +79,14 @@ pub(crate) async fn create<B: Body + Unpin>(
             Ok(response)
         }
     }
+}
+
+/// The request in a body; a large one is taken apart while the event loop serves others.
+async fn parse(body: Bytes) -> Result<ChatRequest, ApiError> {
+    if body.len() <= LARGE_BODY {
+        return wire::chat::parse(body);
+    }
+    let parsing = tokio::task::spawn_blocking(move || wire::chat::parse(body));
+    // A panic has logged its place.
+    parsing.await.unwrap_or(Err(ApiError::Chat(ChatError::Internal, None)))
 }

@@ -7,6 +7,7 @@
 mod bodies;
 #[path = "../common/mod.rs"]
 mod common;
+mod exhaustion;
 mod members;
 mod messages;
 

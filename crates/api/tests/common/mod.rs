@@ -137,7 +137,10 @@ impl House {
         let small = AccountRecord { tier: AccountTier::Lowest, ..account("small") };
         gateway.replace_directory(records, vec![account("house"), small]);
         let cors = Cors::new(origins.iter().map(|&origin| origin.to_owned()).collect());
-        let api = Api::new(gateway.clone(), Settings { request_body_limit_mib: 1, cors });
+        let api = Api::new(
+            gateway.clone(),
+            Settings { request_body_limit_mib: 1, body_memory_mib: 4, cors },
+        );
         Self { api, gateway, clock, provider, keys, _dir: dir }
     }
 

@@ -99,8 +99,9 @@ struct State {
 struct Lease {
     tokens: u64,
     expires: UnixMillis,
-    /// First second of the window that its request was counted in.
-    counted_in: u64,
+    /// First second of the window that its request was counted in; `None` while it only holds a
+    /// place among the requests at once.
+    counted_in: Option<u64>,
 }
 
 impl Subject<'_> {
@@ -109,15 +110,29 @@ impl Subject<'_> {
         let Some(limit) = self.limits.tokens_per_day.filter(|limit| tokens > *limit) else {
             return Ok(());
         };
-        Err(LimitExceeded {
+        let own = self.own.tokens_per_day;
+        let wait = Duration::from_secs(TOKEN_WINDOW_SECONDS);
+        let refusal = self.refusal(limit, "tokens a day", "tokens_per_day", own, wait);
+        Err(LimitExceeded { too_large: Some(tokens), ..refusal })
+    }
+
+    fn refusal(
+        &self,
+        limit: u64,
+        what: &'static str,
+        setting: &str,
+        is_own: bool,
+        retry_after: Duration,
+    ) -> LimitExceeded {
+        LimitExceeded {
             subject: self.name,
             limit,
-            what: "tokens a day",
+            what,
             detail: String::new(),
-            setting: self.setting("tokens_per_day", self.own.tokens_per_day),
-            retry_after: Duration::from_secs(TOKEN_WINDOW_SECONDS),
-            too_large: Some(tokens),
-        })
+            setting: self.setting(setting, is_own),
+            retry_after,
+            too_large: None,
+        }
     }
 
     /// The setting behind a figure; empty where the figure is the subject's own.
@@ -166,8 +181,37 @@ impl Ledger {
         state.leases.len() as u64
     }
 
+    /// Takes a place among the requests at once, for a request whose size is not known yet. It is
+    /// neither counted nor reserves tokens; where there is no request left to be counted, there is
+    /// no place either.
+    pub(super) fn hold(
+        &self,
+        subject: Subject<'_>,
+        lease: u64,
+        expires: UnixMillis,
+        now: UnixMillis,
+    ) -> Result<(), LimitExceeded> {
+        let mut state = self.lock();
+        state.roll(now);
+        state.check_requests(subject, lease, now)?;
+        state.leases.insert(lease, Lease { tokens: 0, expires, counted_in: None });
+        Ok(())
+    }
+
+    /// Counts the request that holds the place `lease`, without admitting it: it was refused only
+    /// after it had been work.
+    pub(super) fn count(&self, lease: u64, now: UnixMillis) {
+        let mut state = self.lock();
+        state.roll(now);
+        let State { requests, leases, .. } = &mut *state;
+        if let Some(Lease { counted_in: counted_in @ None, .. }) = leases.get_mut(&lease) {
+            requests.used = requests.used.saturating_add(1);
+            *counted_in = Some(requests.start);
+        }
+    }
+
     /// Counts the request and reserves its tokens, in one step; or says why it may not go ahead,
-    /// and changes nothing.
+    /// and changes nothing. The place that the request holds already becomes its reservation.
     pub(super) fn admit(
         &self,
         subject: Subject<'_>,
@@ -182,9 +226,10 @@ impl Ledger {
         let lease = Lease {
             tokens: admission.tokens,
             expires: admission.expires,
-            counted_in: state.requests.start,
+            counted_in: Some(state.requests.start),
         };
         state.leases.insert(admission.lease, lease);
+        state.lapsed.remove(&admission.lease);
         Ok(())
     }
 
@@ -193,8 +238,8 @@ impl Ledger {
         let mut state = self.lock();
         // The request of an earlier hour is forgotten already. One of a later hour was counted
         // before the clock was set back, and is in the current window.
-        if let Some(lease) = state.release(lease)
-            && lease.counted_in >= state.requests.start
+        if let Some(Lease { counted_in: Some(counted_in), .. }) = state.release(lease)
+            && counted_in >= state.requests.start
         {
             state.requests.used = state.requests.used.saturating_sub(1);
         }
@@ -266,55 +311,64 @@ impl State {
         admission: &Admission,
         now: UnixMillis,
     ) -> Result<(), LimitExceeded> {
-        let Subject { name, limits, own } = subject;
-        let refusal = |limit, what, setting: &str, is_own: bool, retry_after| LimitExceeded {
-            subject: name,
-            limit,
-            what,
-            detail: String::new(),
-            setting: subject.setting(setting, is_own),
-            retry_after,
-            too_large: None,
+        self.check_requests(subject, admission.lease, now)?;
+        let Some(limit) = subject.limits.tokens_per_day else { return Ok(()) };
+        if self.tokens_wanted(admission) <= limit {
+            return Ok(());
+        }
+        self.expire(now);
+        if self.tokens_wanted(admission) <= limit {
+            return Ok(());
+        }
+        let detail = format!(
+            " ({} used, {} reserved, about {} wanted)",
+            self.tokens.used, self.reserved, admission.tokens
+        );
+        // What is reserved and not used comes back soon; what is used, tomorrow.
+        let used_alone = self.tokens.used.saturating_add(admission.tokens) > limit;
+        let wait = if used_alone {
+            until_end(&self.tokens, TOKEN_WINDOW_SECONDS, now)
+        } else {
+            Duration::from_secs(1)
         };
+        let own = subject.own.tokens_per_day;
+        let refusal = subject.refusal(limit, "tokens a day", "tokens_per_day", own, wait);
+        Err(LimitExceeded { detail, ..refusal })
+    }
+
+    /// The limits that hold whatever a request's size: requests an hour, and requests at once
+    /// beside the one that `lease` names.
+    fn check_requests(
+        &mut self,
+        subject: Subject<'_>,
+        lease: u64,
+        now: UnixMillis,
+    ) -> Result<(), LimitExceeded> {
+        let Subject { limits, own, .. } = subject;
         if let Some(limit) = limits.requests_per_hour
             && self.requests.used >= limit
         {
             let wait = until_end(&self.requests, REQUEST_WINDOW_SECONDS, now);
             let own = own.requests_per_hour;
-            return Err(refusal(limit, "requests an hour", "requests_per_hour", own, wait));
+            return Err(subject.refusal(limit, "requests an hour", "requests_per_hour", own, wait));
         }
         if let Some(limit) = limits.concurrent_requests
-            && self.leases.len() as u64 >= limit
+            && self.beside(lease) >= limit
         {
             self.expire(now);
-            if self.leases.len() as u64 >= limit {
+            if self.beside(lease) >= limit {
+                let (what, name) = ("requests at once", "concurrent_requests");
                 let wait = Duration::from_secs(1);
-                let own = own.concurrent_requests;
-                return Err(refusal(limit, "requests at once", "concurrent_requests", own, wait));
-            }
-        }
-        if let Some(limit) = limits.tokens_per_day
-            && self.tokens_wanted(admission) > limit
-        {
-            self.expire(now);
-            if self.tokens_wanted(admission) > limit {
-                let detail = format!(
-                    " ({} used, {} reserved, about {} wanted)",
-                    self.tokens.used, self.reserved, admission.tokens
-                );
-                // What is reserved and not used comes back soon; what is used, tomorrow.
-                let used_alone = self.tokens.used.saturating_add(admission.tokens) > limit;
-                let wait = if used_alone {
-                    until_end(&self.tokens, TOKEN_WINDOW_SECONDS, now)
-                } else {
-                    Duration::from_secs(1)
-                };
-                let own = own.tokens_per_day;
-                let refusal = refusal(limit, "tokens a day", "tokens_per_day", own, wait);
-                return Err(LimitExceeded { detail, ..refusal });
+                return Err(subject.refusal(limit, what, name, own.concurrent_requests, wait));
             }
         }
         Ok(())
+    }
+
+    /// How many places are taken by others than `lease`.
+    fn beside(&self, lease: u64) -> u64 {
+        let own = usize::from(self.leases.contains_key(&lease));
+        (self.leases.len() - own) as u64
     }
 
     fn tokens_wanted(&self, admission: &Admission) -> u64 {

@@ -13,7 +13,7 @@ use std::fmt;
 use std::time::Duration;
 
 pub use ledger::{Admission, Ledger, Limits, OwnFigures, RateView, WindowUse};
-pub use permit::{LimitSubjects, Permit};
+pub use permit::{LimitSubjects, Permit, Slot};
 
 /// Length of the window that requests are counted in, in seconds.
 pub const REQUEST_WINDOW_SECONDS: u64 = 3_600;

@@ -29,29 +29,24 @@ pub struct LimitSubjects {
 static NEXT_LEASE: AtomicU64 = AtomicU64::new(1);
 
 impl LimitSubjects {
-    /// Admits a request that will probably use `tokens`, or says which limit stands in the way.
-    ///
-    /// Each ledger checks and reserves in one step; where the account refuses, the key's share is
-    /// taken back.
-    pub fn admit(
-        &self,
-        tokens: u64,
-        now: UnixMillis,
-        expires: UnixMillis,
-    ) -> Result<Permit, LimitExceeded> {
+    /// A place among the requests at once, for a request whose body is still to be read; or which
+    /// limit stands in the way. It is given back when it is dropped.
+    pub fn slot(&self, now: UnixMillis, expires: UnixMillis) -> Result<Slot, LimitExceeded> {
         let lease = NEXT_LEASE.fetch_add(1, Ordering::Relaxed);
-        let admission = Admission { lease, tokens, expires };
-        let key = Subject { name: "this key", limits: &self.key_limits, own: self.key_own };
-        let account =
-            Subject { name: "this account", limits: &self.account_limits, own: self.account_own };
-        key.has_room_for(tokens)?;
-        account.has_room_for(tokens)?;
-        self.key.admit(key, &admission, now)?;
-        if let Err(exceeded) = self.account.admit(account, &admission, now) {
+        self.key.hold(self.key_subject(), lease, expires, now)?;
+        if let Err(exceeded) = self.account.hold(self.account_subject(), lease, expires, now) {
             self.key.unreserve(lease);
             return Err(exceeded);
         }
-        Ok(Permit { subjects: self.clone(), lease, started: now, settled: false })
+        Ok(Slot(Permit { subjects: self.clone(), lease, started: now, settled: false }))
+    }
+
+    fn key_subject(&self) -> Subject<'_> {
+        Subject { name: "this key", limits: &self.key_limits, own: self.key_own }
+    }
+
+    fn account_subject(&self) -> Subject<'_> {
+        Subject { name: "this account", limits: &self.account_limits, own: self.account_own }
     }
 
     /// The request window that is tighter right now.
@@ -59,6 +54,43 @@ impl LimitSubjects {
         let key = self.key.rate(&self.key_limits, now);
         let account = self.account.rate(&self.account_limits, now);
         if account.remaining < key.remaining { account } else { key }
+    }
+}
+
+/// A place among the requests at once. Gives it back when it is dropped.
+#[derive(Debug)]
+pub struct Slot(Permit);
+
+impl Slot {
+    /// Admits the request, which will probably use `tokens`, or says which limit stands in the way.
+    ///
+    /// Each ledger checks and reserves in one step; where the account refuses, the key's share is
+    /// taken back.
+    pub fn admit(
+        self,
+        tokens: u64,
+        now: UnixMillis,
+        expires: UnixMillis,
+    ) -> Result<Permit, LimitExceeded> {
+        let Self(mut permit) = self;
+        permit.started = now;
+        let subjects = &permit.subjects;
+        let admission = Admission { lease: permit.lease, tokens, expires };
+        subjects.key_subject().has_room_for(tokens)?;
+        subjects.account_subject().has_room_for(tokens)?;
+        subjects.key.admit(subjects.key_subject(), &admission, now)?;
+        if let Err(exceeded) = subjects.account.admit(subjects.account_subject(), &admission, now) {
+            permit.cancel();
+            return Err(exceeded);
+        }
+        Ok(permit)
+    }
+
+    /// The request is refused after it has been work: it counts, and its place is free again.
+    pub fn spend(self, now: UnixMillis) {
+        let permit = &self.0;
+        permit.subjects.key.count(permit.lease, now);
+        permit.subjects.account.count(permit.lease, now);
     }
 }
 
@@ -131,6 +163,56 @@ mod tests {
             account_limits: account,
             account_own: OwnFigures::default(),
         }
+    }
+
+    impl LimitSubjects {
+        /// A request whose size is known at once.
+        fn admit(
+            &self,
+            tokens: u64,
+            now: UnixMillis,
+            expires: UnixMillis,
+        ) -> Result<Permit, LimitExceeded> {
+            self.slot(now, expires)?.admit(tokens, now, expires)
+        }
+    }
+
+    #[test]
+    fn a_place_is_held_before_anything_is_counted_and_given_back_on_every_path() {
+        let one = limits(5, 100, 1);
+        let wide = limits(5, 100, 9);
+        for subjects in [subjects(one, wide), subjects(wide, one)] {
+            let slot = subjects.slot(NOW, later(60)).unwrap();
+            assert_eq!((subjects.rate(NOW).remaining, subjects.key.tokens_used(NOW)), (5, 0));
+            let refused = subjects.slot(NOW, later(60)).unwrap_err();
+            assert_eq!(refused.what, "requests at once");
+            // The request that holds the only place is admitted into it.
+            let permit = slot.admit(50, NOW, later(60)).unwrap();
+            assert_eq!((subjects.rate(NOW).remaining, subjects.key.tokens_used(NOW)), (4, 50));
+            permit.settle(10, NOW);
+            // One that is refused for its size takes nothing, and one that was work counts.
+            let slot = subjects.slot(NOW, later(60)).unwrap();
+            assert_eq!(slot.admit(500, NOW, later(60)).unwrap_err().what, "tokens a day");
+            assert_eq!(subjects.rate(NOW).remaining, 4);
+            drop(subjects.slot(NOW, later(60)).unwrap());
+            assert_eq!(subjects.rate(NOW).remaining, 4);
+            subjects.slot(NOW, later(60)).unwrap().spend(NOW);
+            assert_eq!(subjects.rate(NOW).remaining, 3);
+            assert_eq!((subjects.key.in_flight(NOW), subjects.account.in_flight(NOW)), (0, 0));
+            assert_eq!(subjects.account.tokens_used(NOW), 10);
+        }
+    }
+
+    #[test]
+    fn a_place_that_has_lapsed_is_taken_again_when_the_request_is_admitted() {
+        let subjects = subjects(limits(5, 100, 1), limits(5, 100, 1));
+        let slow = subjects.slot(NOW, later(10)).unwrap();
+        let other = subjects.slot(later(20), later(80)).unwrap();
+        drop(other);
+        let permit = slow.admit(50, later(20), later(80)).unwrap();
+        assert_eq!(subjects.key.in_flight(later(20)), 1);
+        permit.settle(40, later(30));
+        assert_eq!((subjects.key.in_flight(NOW), subjects.key.tokens_used(later(30))), (0, 40));
     }
 
     #[test]

@@ -184,6 +184,11 @@ impl Settings {
                 server.tls_certificate_file != newer.tls_certificate_file,
             ),
             ("server.tls_key_file", server.tls_key_file != newer.tls_key_file),
+            ("server.max_connections", server.max_connections != newer.max_connections),
+            (
+                "server.max_connections_per_address",
+                server.max_connections_per_address != newer.max_connections_per_address,
+            ),
             ("server.drain_seconds", server.drain_seconds != newer.drain_seconds),
             (
                 "timeouts.connect_seconds",
@@ -225,6 +230,11 @@ fn check_server(root: &Root, reader: &mut Reader<'_>) {
     if server.metrics_listen.0 == Some(server.listen) && server.listen.port() != 0 {
         let what = "is the address of the API";
         reader.wrong_at("server.metrics_listen", None, what, "choose another port, or \"\"");
+    }
+    if server.body_memory_mib.0 < server.request_body_limit_mib.0 {
+        let what = "is less than request_body_limit_mib";
+        let fix = "make it several times as much";
+        reader.wrong_at("server.body_memory_mib", None, what, fix);
     }
     let timeouts = &root.timeouts;
     if timeouts.total_seconds < timeouts.first_token_seconds {

@@ -55,6 +55,17 @@ section! {
         metrics_listen: Listener = "127.0.0.1:9464",
         /// Largest request body, in MiB. A larger one is answered with 413.
         request_body_limit_mib: Count<1, 1024> = 32,
+        /// Memory for the bodies of all requests under way, in MiB; one key gets half of it at
+        /// most. A request beyond it is answered with 503 and Retry-After. Bodies up to 128 KiB
+        /// count for nothing.
+        body_memory_mib: Count<1, 1_048_576> = 256,
+        /// Connections of clients. Beyond it, one that has had no successful answer yet is
+        /// closed, or else the new one. Where the system gives fewer than twice as many file
+        /// descriptors, it is fewer. Needs a restart.
+        max_connections: Count<1, 1_000_000> = 16_384,
+        /// The same for one address (an IPv6 network of 64 bits counts as one). Behind a proxy all
+        /// connections have the proxy's address. Needs a restart.
+        max_connections_per_address: Count<1, 1_000_000> = 4_096,
         /// Origins whose pages may call the API from a browser ("*" for all). None by default:
         /// a key does not belong in a browser.
         cors_allowed_origins: Vec<Origin> = [],

@@ -139,7 +139,7 @@ etc/sluice.toml:4: server.listen: expected a string, found an integer
     fix: put it in quotes
 
 etc/sluice.toml:5: server.port: unknown key
-    fix: remove it; the keys here are `listen`, `metrics_listen`, `request_body_limit_mib`, `cors_allowed_origins`, `tls_certificate_file`, `tls_key_file`, `keep_alive_seconds`, `drain_seconds`
+    fix: remove it; the keys here are `listen`, `metrics_listen`, `request_body_limit_mib`, `body_memory_mib`, `max_connections`, `max_connections_per_address`, `cors_allowed_origins`, `tls_certificate_file`, `tls_key_file`, `keep_alive_seconds`, `drain_seconds`
 
 etc/sluice.toml:6: server.request_body_limit_mib: expected a whole number, found "32"
     fix: write digits without quotes
@@ -181,6 +181,7 @@ fn wrong_values_are_explained() {
         ("[server]\nlisten = \"${NO\"".into(), "server.listen", "holds a `${` that names no variable"),
         ("[server]\nmetrics_listen = \"127.0.0.1:8080\"".into(), "server.metrics_listen", "is the address of the API"),
         ("[server]\nrequest_body_limit_mib = 0".into(), "server.request_body_limit_mib", "0 is out of bounds"),
+        ("[server]\nbody_memory_mib = 31".into(), "server.body_memory_mib", "is less than request_body_limit_mib"),
         ("[server]\ncors_allowed_origins = \"*\"".into(), "server.cors_allowed_origins", "expected a list, found \"*\""),
         ("[server]\ncors_allowed_origins = [\"https://a/b\"]".into(), "server.cors_allowed_origins[0]", "is no origin"),
         ("[server]\ntls_key_file = \"k\"".into(), "server.tls_certificate_file", "missing, but tls_key_file is set"),

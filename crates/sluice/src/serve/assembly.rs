@@ -107,9 +107,10 @@ impl Assembly {
 /// What `settings` say about HTTP.
 pub(crate) fn api_settings(settings: &Settings) -> sluice_api::Settings {
     let origins = &settings.server.cors_allowed_origins;
+    let mib = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     sluice_api::Settings {
-        request_body_limit_mib: usize::try_from(settings.server.request_body_limit_mib.0)
-            .unwrap_or(usize::MAX),
+        request_body_limit_mib: mib(settings.server.request_body_limit_mib.0),
+        body_memory_mib: mib(settings.server.body_memory_mib.0),
         cors: Cors::new(origins.iter().map(|origin| origin.0.clone()).collect()),
     }
 }

@@ -280,10 +280,7 @@ pub(super) fn breakpoint(value: Option<Raw<'_>>) -> Option<CacheBreakpoint> {
 
 /// Thoughts that a client gives back, as OpenRouter writes them in `reasoning_details`. Pieces of
 /// one streamed thought come one after the other and end with its signature.
-fn reasoning(
-    value: Option<Raw<'_>>,
-    count: &mut usize,
-) -> Result<Vec<ReasoningBlock>, ApiError> {
+fn reasoning(value: Option<Raw<'_>>, count: &mut usize) -> Result<Vec<ReasoningBlock>, ApiError> {
     #[derive(serde::Deserialize)]
     struct Entry {
         #[serde(rename = "type")]
