@@ -234,14 +234,15 @@ mod tests {
 
     #[test]
     fn what_can_never_fit_is_told_so_before_any_window_is_looked_at() {
-        let (tight, wide) = (limits(1, 100, 1), limits(1, 1_000, 1));
+        let (tight, wide) = (limits(1, 100, 3), limits(1, 1_000, 3));
         for (subjects, subject) in
             [(subjects(tight, wide), "this key"), (subjects(wide, tight), "this account")]
         {
-            let _busy = subjects.admit(10, NOW, later(60)).unwrap();
-            // Its hour is used up and a request is under way: both would let it in later.
-            assert_eq!(subjects.admit(100, NOW, later(60)).unwrap_err().too_large, None);
-            let refused = subjects.admit(101, NOW, later(60)).unwrap_err();
+            let [first, second, third] = [0; 3].map(|_| subjects.slot(NOW, later(60)).unwrap());
+            let _busy = first.admit(10, NOW, later(60)).unwrap();
+            // The hour is used up now, which would let them in later.
+            assert_eq!(second.admit(100, NOW, later(60)).unwrap_err().too_large, None);
+            let refused = third.admit(101, NOW, later(60)).unwrap_err();
             assert_eq!((refused.subject, refused.limit), (subject, 100));
             assert_eq!(refused.too_large, Some(101));
         }

@@ -62,7 +62,7 @@ section! {
         /// Connections of clients. Beyond it, one that has had no successful answer yet is
         /// closed, or else the new one. Where the system gives fewer than twice as many file
         /// descriptors, it is fewer. Needs a restart.
-        max_connections: Count<1, 1_000_000> = 16_384,
+        max_connections: Count<1, 1_000_000> = 8_192,
         /// The same for one address (an IPv6 network of 64 bits counts as one). Behind a proxy all
         /// connections have the proxy's address. Needs a restart.
         max_connections_per_address: Count<1, 1_000_000> = 4_096,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use http::{HeaderValue, Request, Response, StatusCode};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -18,18 +18,20 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use sluice_api::Api;
 use sluice_gateway::gateway::Gateway;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 use super::StartError;
+use super::hangup::{Attentive, Exchange, Socket};
+use super::seats::{Seat, Seats};
 use super::stall::StallGuard;
 use crate::config::sections::ServerSettings;
 
-/// How long a client may take to shake hands.
-const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(30);
+/// How long a new connection may take until its first request has come: its handshake, its first
+/// bytes, its headers.
+const FIRST_REQUEST_PATIENCE: Duration = Duration::from_secs(30);
 /// How long a connection waits for a request's headers, the next request's included. Clients and
 /// proxies keep theirs for 60 to 90 s and must not find them closed.
 const HEADER_PATIENCE: Duration = Duration::from_secs(120);
@@ -64,17 +66,21 @@ pub(crate) fn tls(settings: &ServerSettings) -> Result<Option<TlsAcceptor>, Star
     Ok(Some(TlsAcceptor::from(Arc::new(config))))
 }
 
+/// What all connections of the API share.
+#[derive(Clone)]
+pub(crate) struct Shop {
+    pub(crate) tls: Option<TlsAcceptor>,
+    pub(crate) api: Arc<Api>,
+    /// How long a client may read nothing.
+    pub(crate) stall: Duration,
+    pub(crate) seats: Seats,
+}
+
 /// Serves the API until it is told to stop, then until the last answer is over. While it waits,
 /// new connections are still accepted: a load balancer wants to hear that it is not ready.
 ///
 /// Aborted, it cuts what is still under way: connections end with the set that holds them.
-pub(crate) async fn api(
-    listener: TcpListener,
-    tls: Option<TlsAcceptor>,
-    api: Arc<Api>,
-    stall: Duration,
-    mut stopped: watch::Receiver<bool>,
-) {
+pub(crate) async fn api(listener: TcpListener, shop: Shop, mut stopped: watch::Receiver<bool>) {
     let graceful = GracefulShutdown::new();
     let mut connections = JoinSet::new();
     loop {
@@ -83,9 +89,11 @@ pub(crate) async fn api(
             Some(_) = connections.join_next() => continue,
             _ = stopped.wait_for(|stopped| *stopped) => break,
         };
-        if let Some((stream, remote)) = usable(accepted).await {
+        if let Some((stream, remote)) = usable(accepted).await
+            && let Some(seat) = shop.seats.take(remote)
+        {
             let watcher = Some(graceful.watcher());
-            connections.spawn(connection(stream, remote, tls.clone(), api.clone(), stall, watcher));
+            connections.spawn(connection(stream, remote, seat, shop.clone(), watcher));
         }
     }
     let finished = graceful.shutdown();
@@ -96,8 +104,10 @@ pub(crate) async fn api(
             Some(_) = connections.join_next() => continue,
             () = &mut finished => return,
         };
-        if let Some((stream, remote)) = usable(accepted).await {
-            connections.spawn(connection(stream, remote, tls.clone(), api.clone(), stall, None));
+        if let Some((stream, remote)) = usable(accepted).await
+            && let Some(seat) = shop.seats.take(remote)
+        {
+            connections.spawn(connection(stream, remote, seat, shop.clone(), None));
         }
     }
 }
@@ -126,40 +136,59 @@ async fn usable(accepted: std::io::Result<(TcpStream, SocketAddr)>) -> Option<(T
 async fn connection(
     stream: TcpStream,
     remote: IpAddr,
-    tls: Option<TlsAcceptor>,
-    api: Arc<Api>,
-    stall: Duration,
+    seat: Seat,
+    shop: Shop,
     watcher: Option<Watcher>,
 ) {
-    let stream = StallGuard::new(stream, stall);
-    match tls {
-        None => serve(stream, remote, api, watcher).await,
-        Some(acceptor) => {
-            let handshake = tokio::time::timeout(HANDSHAKE_PATIENCE, acceptor.accept(stream));
-            match handshake.await {
-                Ok(Ok(stream)) => serve(stream, remote, api, watcher).await,
-                Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
-                Err(_) => tracing::debug!("a TLS handshake took too long"),
-            }
+    let seat = Arc::new(seat);
+    let stream = StallGuard::new(stream, shop.stall);
+    let serving = async {
+        match shop.tls {
+            None => serve(stream, remote, &seat, shop.api, watcher).await,
+            Some(acceptor) => match acceptor.accept(stream).await {
+                Ok(stream) => serve(stream, remote, &seat, shop.api, watcher).await,
+                Err(error) => tracing::debug!(%error, "a TLS handshake failed"),
+            },
+        }
+    };
+    tokio::select! {
+        biased;
+        () = serving => {}
+        reason = seat.given_up(FIRST_REQUEST_PATIENCE) => {
+            tracing::debug!(reason, "a connection was closed");
         }
     }
 }
 
 async fn serve(
-    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    stream: impl Socket + Send + 'static,
     remote: IpAddr,
+    seat: &Arc<Seat>,
     api: Arc<Api>,
     watcher: Option<Watcher>,
 ) {
+    let exchange = Arc::new(Exchange::default());
+    let stream = Attentive::new(stream, exchange.clone());
+    let seat = seat.clone();
     let service = service_fn(move |request: Request<Incoming>| {
-        let api = api.clone();
-        async move { Ok::<_, Infallible>(api.respond(request, Some(remote)).await) }
+        let (api, seat, exchange) = (api.clone(), seat.clone(), exchange.clone());
+        async move {
+            let under_way = seat.begins();
+            let version = request.version();
+            // Probes and preflights need no key, and so are no proof of anything.
+            let needs_key =
+                request.method() != Method::OPTIONS && request.uri().path().starts_with("/api/");
+            let response = api.respond(exchange.asked(request), Some(remote)).await;
+            under_way.ends(needs_key && response.status().is_success());
+            Ok::<_, Infallible>(exchange.answered(response, version))
+        }
     });
     let mut builder = Builder::new(TokioExecutor::new());
     builder
         .http1()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_PATIENCE)
+        .half_close(true)
         .http2()
         .timer(TokioTimer::new())
         .keep_alive_interval(Duration::from_secs(60));
@@ -173,12 +202,20 @@ async fn serve(
     }
 }
 
+/// Connections for metrics at once: who asks is a collector or two, and the file descriptors are for
+/// others.
+const METRICS_CONNECTIONS: usize = 64;
+
 /// Serves `GET /metrics`.
 pub(crate) async fn metrics(listener: TcpListener, gateway: Arc<Gateway>) {
+    let places = Arc::new(Semaphore::new(METRICS_CONNECTIONS));
     loop {
+        // It is never closed.
+        let Ok(place) = places.clone().acquire_owned().await else { return };
         let Some((stream, _)) = usable(listener.accept().await).await else { continue };
         let gateway = gateway.clone();
         tokio::spawn(async move {
+            let _place = place;
             let service = service_fn(move |request: Request<Incoming>| {
                 let response = metrics_response(&request, &gateway);
                 async move { Ok::<_, Infallible>(response) }

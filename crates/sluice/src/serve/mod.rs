@@ -3,8 +3,10 @@
 mod assembly;
 mod background;
 mod banner;
+mod hangup;
 mod listen;
 mod logging;
+mod seats;
 mod stall;
 
 use std::io::{self, Write};
@@ -29,6 +31,7 @@ use crate::commands::Exit;
 use crate::config::Settings;
 use assembly::Assembly;
 pub(crate) use assembly::FILTER_LABEL;
+use seats::{Bounds, Seats};
 
 /// Why the server could not start.
 #[derive(Debug, thiserror::Error)]
@@ -116,7 +119,12 @@ async fn serve(settings: Settings, out: &mut dyn Write) -> Result<(), StartError
 
     let (stop, stopped) = watch::channel(false);
     let drain = server.drain_seconds.duration();
-    let stall = settings.timeouts.idle_seconds.duration();
+    let shop = listen::Shop {
+        tls,
+        api: api.clone(),
+        stall: settings.timeouts.idle_seconds.duration(),
+        seats: seats(&settings, gateway.shared_metrics()),
+    };
     if let Some(listener) = metrics_bound {
         tokio::spawn(listen::metrics(listener, gateway.clone()));
     }
@@ -132,11 +140,11 @@ async fn serve(settings: Settings, out: &mut dyn Write) -> Result<(), StartError
         settings,
         assembly,
         gateway: gateway.clone(),
-        api: api.clone(),
+        api,
         store: store.clone(),
         version,
     }));
-    let serving = tokio::spawn(listen::api(bound, tls, api, stall, stopped.clone()));
+    let serving = tokio::spawn(listen::api(bound, shop, stopped.clone()));
 
     background::told_to_stop().await;
     tracing::info!(drain_seconds = drain.as_secs(), "stopping; answers under way may finish");
@@ -153,6 +161,24 @@ async fn serve(settings: Settings, out: &mut dyn Write) -> Result<(), StartError
     store.close().await;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// The places for connections: as many as are configured, where the system gives enough file
+/// descriptors.
+fn seats(settings: &Settings, metrics: Arc<Metrics>) -> Seats {
+    let wanted = Bounds {
+        of_one_address: settings.server.max_connections_per_address.0,
+        all: settings.server.max_connections.0,
+    };
+    let bounds = wanted.within(seats::raise_descriptors());
+    if bounds != wanted {
+        tracing::warn!(
+            connections = bounds.all,
+            "the limit of file descriptors allows fewer connections than \
+             `server.max_connections`; raise it (`ulimit -n`, `LimitNOFILE`)"
+        );
+    }
+    Seats::new(bounds, metrics)
 }
 
 /// On a data folder without keys: an account of the highest tier and a first key, which coding

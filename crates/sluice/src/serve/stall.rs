@@ -24,6 +24,11 @@ impl<S> StallGuard<S> {
         Self { socket, patience, waiting: None }
     }
 
+    /// What is guarded.
+    pub(super) fn inner(&self) -> &S {
+        &self.socket
+    }
+
     /// Lets a write that waits fail when its time is over.
     fn guard<T>(
         &mut self,
