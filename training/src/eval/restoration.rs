@@ -32,7 +32,8 @@ const VALUES: [(Kind, &str); 9] = [
 ];
 
 /// A way in which a model writes a placeholder: `{}` stands for the placeholder, or for its halves
-/// where there are two.
+/// where there are two. Where what is around it has rules of its own, a letter says which: `{j}` in a
+/// string of JSON, `{d}` within a shell's double quotes, `{p}` in a URL's path, `{q}` in its query.
 struct Mode {
     name: &'static str,
     answer: &'static str,
@@ -70,15 +71,15 @@ const MODES: [Mode; 27] = [
     mode("inside a word", "user_{}_id x{}y"),
     Mode { case: Case::Lower, ..mode("changed case: lower", "is {} it?") },
     Mode { case: Case::Title, ..mode("changed case: title", "{} is it.") },
-    mode("URL", "https://shop.example/find/{}?q={}&page=2#{}"),
-    mode("markdown link", "[{}](https://shop.example/{}) and <{}>"),
+    mode("URL", "https://shop.example/find/{p}?q={q}&page=2#{q}"),
+    mode("markdown link", "[{}](https://shop.example/{p}) and <{}>"),
     mode("markdown emphasis", "**{}** _{}_ ~~{}~~ `{}`"),
     mode("markdown code", "```sh\nexport KEY={}\ncurl -u me:{} host\n```\n"),
     mode("markdown table", "| key | value |\n| --- | --- |\n| a | {} |"),
     mode("HTML", "<a href=\"mailto:{}\" title='{}'>{}</a>&nbsp;{}<br>"),
     mode("quotes", "\"{}\" '{}' “{}” «{}» `{}` ({}) [{}]"),
     mode("diff", "--- a/.env\n+++ b/.env\n@@ -1 +1 @@\n-KEY={}\n+KEY=\"{}\"\n {}"),
-    mode("configuration", "key: {}\nkey = \"{}\"\nKEY={}\n{\"key\":\"{}\"}\n<key>{}</key>"),
+    mode("configuration", "key: {}\nkey = \"{}\"\nKEY={}\n{\"key\":\"{j}\"}\n<key>{}</key>"),
     broken("line break", "It is {/}\n{/} now.", "It is {} now."),
     broken("line break, CRLF", "It is {/}\r\n{/} now.", "It is {} now."),
     broken("line break, indented", "It is {/}\n    {/} now.", "It is {} now."),
@@ -87,7 +88,7 @@ const MODES: [Mode; 27] = [
     broken("line break in HTML", "<p>{/}<br>{/}</p>", "<p>{}</p>"),
     broken("soft hyphen", "It is {/}\u{ad}{/} now.", "It is {} now."),
     arguments("tool arguments", r#"{"to":"{}","n":1}"#),
-    arguments("tool arguments, in a text", r#"{"command":"echo \"{}\" > /tmp/x\n","cwd":"{}"}"#),
+    arguments("tool arguments, in a text", r#"{"command":"echo \"{d}\" > /tmp/x\n","cwd":"{}"}"#),
     arguments("tool arguments, nested", r#"{"list":[["{}"],{"{}":true}]}"#),
     Mode { case: Case::Lower, ..arguments("tool arguments, lower case", r#"{"to":"é {} ü"}"#) },
 ];
@@ -282,7 +283,8 @@ impl Mode {
             Case::Title => format!("{}{}", &word[..1], word[1..].to_ascii_lowercase()),
         };
         if !self.answer.contains("{/}") {
-            return vec![self.answer.replace("{}", &word)];
+            let write = |answer: String, place: &str| answer.replace(place, &word);
+            return vec![PLACES.into_iter().fold(self.answer.to_owned(), write)];
         }
         let answer =
             |at: usize| self.answer.replacen("{/}", &word[..at], 1).replacen("{/}", &word[at..], 1);
@@ -291,15 +293,41 @@ impl Mode {
 
     /// What the caller has to see.
     fn restored(&self, value: &str) -> String {
-        let template = self.restored.unwrap_or(self.answer);
-        match self.surrounding {
-            Surrounding::Text => template.replace("{}", value),
-            Surrounding::JsonString => {
-                let literal = serde_json::Value::from(value).to_string();
-                template.replace("{}", &literal[1..literal.len() - 1])
-            }
-        }
+        let template = self.restored.unwrap_or(self.answer).to_owned();
+        let escaped = |value: &str| {
+            let literal = serde_json::Value::from(value).to_string();
+            literal[1..literal.len() - 1].to_owned()
+        };
+        PLACES.into_iter().fold(template, |text, place| {
+            let written = match place {
+                "{j}" => escaped(value),
+                "{d}" => value.replace('\\', r"\\").replace('"', "\\\"").replace('$', r"\$"),
+                "{p}" => percent_encoded(value, "!$'()*,;=+&@:/"),
+                "{q}" => percent_encoded(value, "!$'()*,;=@:/?"),
+                _ => value.to_owned(),
+            };
+            let written = match self.surrounding {
+                Surrounding::Text => written,
+                Surrounding::JsonString => escaped(&written),
+            };
+            text.replace(place, &written)
+        })
     }
+}
+
+/// What stands for a placeholder in a mode's answer.
+const PLACES: [&str; 5] = ["{}", "{j}", "{d}", "{p}", "{q}"];
+
+/// `value` as RFC 3986 has it in a part of a URL in which `allowed` stand for themselves.
+fn percent_encoded(value: &str, allowed: &str) -> String {
+    let write = |byte: u8| match byte {
+        b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'-' | b'.' | b'_' | b'~' => {
+            char::from(byte).to_string()
+        }
+        byte if allowed.as_bytes().contains(&byte) => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    };
+    value.bytes().map(write).collect()
 }
 
 /// The places between two characters.

@@ -7,6 +7,7 @@ mod taken;
 mod tests;
 mod word;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::iter;
 use std::ops::Range;
@@ -19,6 +20,7 @@ pub(crate) use self::word::LONGEST as LONGEST_WORD;
 use self::word::Word;
 use crate::kind::Kind;
 use crate::placeholder::{self, PlaceholderKey};
+use crate::restore::spelling::{Needs, Stood};
 use crate::surrogate::Surrogates;
 
 /// How many surrogates are tried for a value.
@@ -56,6 +58,13 @@ pub struct RedactionMap {
     by_word: Numbers,
     by_value: Numbers,
     with_value: usize,
+    /// How values stood in JSON within the request's texts, where most encoders write them in
+    /// another way: by their numbers.
+    spellings: BTreeMap<usize, Box<str>>,
+    /// Whether any value is written in another way somewhere.
+    is_written_variously: bool,
+    /// All values, made when the first one is asked for.
+    values: OnceLock<Numbers>,
     /// The words in order, made when the first text is searched for them. Another value throws it
     /// away: first all values, then the searches.
     index: OnceLock<Index>,
@@ -70,6 +79,7 @@ struct Place {
     value: usize,
     count: u32,
     kind: Kind,
+    stood: Stood,
 }
 
 impl RedactionMap {
@@ -159,10 +169,13 @@ impl RedactionMap {
         taken: impl Fn(&str) -> bool,
     ) -> usize {
         self.index.take();
+        self.values.take();
+        self.is_written_variously |= Needs::of(value) != Needs::Nothing;
         let number = self.redactions.len();
         let placeholder = self.texts.len();
         self.add_word(key, kind, value, taken);
-        let place = Place { placeholder, value: self.texts.len(), count: 1, kind };
+        let place =
+            Place { placeholder, value: self.texts.len(), count: 1, kind, stood: Stood::default() };
         self.texts.push_str(value);
         self.redactions.push(place);
         number
@@ -173,6 +186,46 @@ impl RedactionMap {
         if let Some(redaction) = self.redactions.get_mut(number) {
             redaction.count += 1;
         }
+    }
+
+    /// Notes in what surroundings a value stood, at one more place.
+    pub(crate) fn note(&mut self, number: usize, stood: Stood) {
+        if let Some(redaction) = self.redactions.get_mut(number) {
+            redaction.stood = redaction.stood.with(stood);
+        }
+    }
+
+    /// In what surroundings a value stood.
+    pub(crate) fn stood(&self, number: usize) -> Stood {
+        self.redactions.get(number).map(|redaction| redaction.stood).unwrap_or_default()
+    }
+
+    /// Notes how a value stood in JSON, where it has no such note yet.
+    pub(crate) fn note_spelling(&mut self, number: usize, spelling: &str) {
+        self.spellings.entry(number).or_insert_with(|| spelling.into());
+    }
+
+    /// How a value stood in JSON, where that is not how most encoders write it.
+    pub(crate) fn spelling(&self, number: usize) -> Option<&str> {
+        self.spellings.get(&number).map(|spelling| &**spelling)
+    }
+
+    /// Whether any value is written in another way somewhere: in JSON, a shell or a URL.
+    pub(crate) fn is_written_variously(&self) -> bool {
+        self.is_written_variously
+    }
+
+    /// Whether `value` is one of the redacted values.
+    pub(crate) fn holds(&self, value: &str) -> bool {
+        let values = self.values.get_or_init(|| {
+            let mut values = Numbers::default();
+            for number in 0..self.redactions.len() {
+                values.add(values.hash(self.value(number).as_bytes()), number);
+            }
+            values
+        });
+        let hash = values.hash(value.as_bytes());
+        values.find(hash, |number| self.value(number) == value).is_some()
     }
 
     /// Adds a word for `value` that is free, for the redaction that comes next.

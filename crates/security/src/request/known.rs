@@ -240,10 +240,20 @@ impl Plain {
         self.start as usize..self.end as usize
     }
 
+    /// How often its escapes are to be decoded.
+    pub(super) fn decoded(&self) -> usize {
+        usize::from(self.depth.get() - 1)
+    }
+
     /// The value, in the same text.
     pub(super) fn value<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.read(text, self.decoded())
+    }
+
+    /// The same where its escapes are decoded so many times over.
+    pub(super) fn read<'t>(&self, text: &'t str, times: usize) -> Cow<'t, str> {
         let mut value = Cow::Borrowed(text.get(self.range()).unwrap_or_default());
-        for _ in 1..self.depth.get() {
+        for _ in 0..times {
             if memchr(b'\\', value.as_bytes()).is_none() {
                 break;
             }

@@ -43,6 +43,8 @@ mod reader;
 mod redact;
 mod report;
 #[cfg(test)]
+mod round_trips;
+#[cfg(test)]
 mod sealed;
 mod spellings;
 mod spots;

@@ -16,7 +16,7 @@ use sluice_core::source::{EditedMessage, EditedMessages, Source, SourceMember};
 use super::compose::{Composer, Form, Unit};
 use super::edits::{Edit, Replacement, apply, apply_moving, edits, leave_none_empty};
 use super::groups::Group;
-use super::known::{KnownBlock, Spot, in_units};
+use super::known::{KnownBlock, Plain, Spot, in_units};
 use super::report::Report;
 use super::values::{Read, Search, Values};
 use super::{Failure, Filter, Filtered, Found, Subject, offset_in};
@@ -24,6 +24,7 @@ use crate::finding::Finding;
 use crate::kind::Kind;
 use crate::map::{RedactionMap, TakenWords};
 use crate::placeholder::PlaceholderKey;
+use crate::restore::spelling::{Stood, is_usual_json};
 
 /// The request with everything replaced that was found, wherever it stands. Fails where that cannot
 /// be looked for.
@@ -201,6 +202,7 @@ impl Redaction<'_> {
                 Some(number) => self.of_value(kind, *number as usize),
                 None => self.of_text(kind, &plain.value(text)),
             };
+            self.note_surroundings(text, plain, redaction);
             let Range { start, end } = plain.range();
             let range = at + start..at + end;
             self.found.push(Found { member: group.member, at: range.start, kind, rule, redaction });
@@ -208,6 +210,21 @@ impl Redaction<'_> {
         }
         self.changes.entry(group.member).or_default().value = changes;
         true
+    }
+
+    /// Notes how a value stands in a block, so that it comes back in the same way.
+    fn note_surroundings(&mut self, block: &str, plain: Plain, redaction: usize) {
+        let value = self.map.redaction(redaction).map_or("", |redaction| redaction.value);
+        let before = block.get(..plain.range().start).unwrap_or_default();
+        let stood = Stood::behind(before, value, plain.decoded());
+        // The first escapes are the request's own.
+        let spelling = (plain.decoded() > 1)
+            .then(|| plain.read(block, plain.decoded() - 1))
+            .filter(|spelling| !is_usual_json(spelling, value));
+        self.map.note(redaction, stood);
+        if let Some(spelling) = spelling {
+            self.map.note_spelling(redaction, &spelling);
+        }
     }
 
     /// The same for a unit whose text has to be composed for it: something in it is encoded, a

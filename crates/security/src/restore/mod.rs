@@ -8,9 +8,13 @@
 //! Only the words of the request's own map are looked for, wherever they stand: inside a longer
 //! word, a URL, markup, quotes. What else looks like a placeholder stays as it is. `letters` says
 //! which changes by the model are undone; what was put between a placeholder's letters goes, and a
-//! placeholder that was broken over two lines becomes one value on the first of them.
+//! placeholder that was broken over two lines becomes one value on the first of them. `spelling` says
+//! how a value is written where the model put it.
 
+mod context;
 pub(crate) mod letters;
+pub(crate) mod shell;
+pub(crate) mod spelling;
 #[cfg(test)]
 mod tests;
 
@@ -18,20 +22,19 @@ use std::fmt;
 use std::mem;
 use std::sync::Arc;
 
+use self::context::REACH;
+use self::spelling::{is_unreserved, write_percent_encoded};
 use crate::map::index::{Found, Hit};
 use crate::map::{LONGEST_WORD, Redaction, RedactionMap};
 
 /// How the text around a restored value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Surrounding {
-    /// Text: a value is put back as it was.
+    /// Text: a value is put back as it was, but for what shows around it (JSON, a shell's quotes, a
+    /// URL).
     Text,
     /// JSON, such as the arguments of a tool call, where placeholders stand inside string literals:
-    /// a value is escaped as it has to be there.
-    ///
-    /// Escaped once: where a string holds JSON of its own (arguments inside arguments), a value with
-    /// a quote or a backslash comes out as the outer level needs it, and breaks the inner one. What
-    /// is inside a string is the tool's business, and a guess would break other values.
+    /// a value is escaped as it has to be there, after what the string itself needs as a text.
     JsonString,
 }
 
@@ -39,7 +42,7 @@ pub enum Surrounding {
 type Allow<'f> = &'f mut dyn FnMut(&str, &Redaction<'_>) -> bool;
 
 /// How much of the text in front of a placeholder is shown to whoever decides, at least.
-const SHOWN: usize = 1024;
+const SHOWN: usize = REACH;
 
 /// Puts redacted values back into one channel of text.
 pub struct Restorer {
@@ -47,7 +50,8 @@ pub struct Restorer {
     surrounding: Surrounding,
     /// The tail that may become a placeholder.
     held: String,
-    /// The end of the text in front of it, as the model wrote it. Only kept where somebody decides.
+    /// The end of the text in front of it, as the model wrote it. Only kept where it decides whether
+    /// a value is restored, or how it is written.
     seen: String,
 }
 
@@ -71,7 +75,8 @@ impl Restorer {
     /// stands. It is given the text in front of the placeholder, as the model wrote it: all of it,
     /// or at least the last KiB.
     ///
-    /// What was given to [`push`](Self::push) is not remembered: use one or the other for a channel.
+    /// What was given to [`push`](Self::push) may not be remembered: use one or the other for a
+    /// channel.
     pub fn push_if(
         &mut self,
         chunk: &str,
@@ -112,6 +117,7 @@ impl Restorer {
             joined.push_str(chunk);
             joined.as_str()
         };
+        let remembers = allow.is_some() || self.map.is_written_variously();
         let mut finder = self.map.index().finder(text);
         let mut written = 0;
         let mut from = 0;
@@ -121,23 +127,20 @@ impl Restorer {
                     from = place.end;
                     let Some(redaction) = self.map.redaction(number) else { continue };
                     out.push_str(&text[written..place.start]);
-                    let allowed = match &mut allow {
-                        None => true,
-                        Some(allow) => {
-                            remember(&mut self.seen, &text[written..place.start]);
-                            let allowed = allow(&self.seen, &redaction);
-                            remember(&mut self.seen, &text[place.clone()]);
-                            allowed
-                        }
-                    };
-                    if allowed {
-                        match self.surrounding {
-                            _ if percent => write_percent_encoded(redaction.value, out),
-                            Surrounding::Text => out.push_str(redaction.value),
-                            Surrounding::JsonString => write_escaped(redaction.value, out),
-                        }
-                    } else {
+                    if remembers {
+                        remember(&mut self.seen, &text[written..place.start]);
+                    }
+                    let allowed = allow.as_mut().is_none_or(|allow| allow(&self.seen, &redaction));
+                    if !allowed {
                         out.push_str(&text[place.clone()]);
+                    } else if percent {
+                        write_percent_encoded(redaction.value, is_unreserved, out);
+                    } else {
+                        let before = (self.seen.as_str(), self.surrounding);
+                        spelling::write(&self.map, number, &redaction, before, out);
+                    }
+                    if remembers {
+                        remember(&mut self.seen, &text[place.clone()]);
                     }
                     written = place.end;
                 }
@@ -148,7 +151,7 @@ impl Restorer {
             }
         };
         out.push_str(&text[written..end]);
-        if allow.is_some() {
+        if remembers {
             remember(&mut self.seen, &text[written..end]);
         }
         if joined.is_empty() {
@@ -175,48 +178,4 @@ fn remember(seen: &mut String, text: &str) {
         seen.drain(..seen.floor_char_boundary(seen.len().saturating_sub(SHOWN)));
     }
     seen.push_str(&text[text.floor_char_boundary(text.len().saturating_sub(SHOWN))..]);
-}
-
-/// Appends `value` as it stands inside a JSON string literal.
-fn write_escaped(value: &str, out: &mut String) {
-    let mut written = 0;
-    for (at, byte) in value.bytes().enumerate() {
-        let short = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            b'\n' => "\\n",
-            b'\r' => "\\r",
-            b'\t' => "\\t",
-            0x08 => "\\b",
-            0x0c => "\\f",
-            0..0x20 => "",
-            _ => continue,
-        };
-        out.push_str(&value[written..at]);
-        out.push_str(short);
-        if short.is_empty() {
-            out.push_str("\\u00");
-            push_hex(byte, out);
-        }
-        written = at + 1;
-    }
-    out.push_str(&value[written..]);
-}
-
-/// Appends `value` as it stands in a URL's query (RFC 3986).
-fn write_percent_encoded(value: &str, out: &mut String) {
-    for byte in value.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
-            out.push(char::from(byte));
-        } else {
-            out.push('%');
-            push_hex(byte, out);
-        }
-    }
-}
-
-fn push_hex(byte: u8, out: &mut String) {
-    const HEX: &[u8; 16] = b"0123456789ABCDEF";
-    out.push(char::from(HEX[usize::from(byte >> 4)]));
-    out.push(char::from(HEX[usize::from(byte & 15)]));
 }
