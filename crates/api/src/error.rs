@@ -196,7 +196,7 @@ impl ApiError {
                 ChatError::UpstreamTimeout { .. } => {
                     (StatusCode::GATEWAY_TIMEOUT, API, "upstream_timeout")
                 }
-                ChatError::NoModelAvailable { .. } => {
+                ChatError::NoModelAvailable { .. } | ChatError::ShuttingDown => {
                     (StatusCode::SERVICE_UNAVAILABLE, API, "no_model_available")
                 }
                 ChatError::OutOfBounds { .. }
@@ -216,6 +216,7 @@ impl ApiError {
                     | ChatError::ContentBlocked { .. }
                     | ChatError::Upstream { .. }
                     | ChatError::UpstreamTimeout { .. }
+                    | ChatError::ShuttingDown
                     | ChatError::UpstreamRateLimited { .. },
                 _
             )
@@ -254,7 +255,9 @@ impl ApiError {
                 _,
             ) => Some(*retry_after),
             Self::Overloaded { .. } => Some(OVERLOADED),
-            Self::ShuttingDown => Some(Duration::from_secs(1)),
+            Self::ShuttingDown | Self::Chat(ChatError::ShuttingDown, _) => {
+                Some(Duration::from_secs(1))
+            }
             Self::Chat(ChatError::Upstream { retry_after, .. }, _) => *retry_after,
             _ => None,
         }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use sluice_core::event::{Delta, StreamEvent};
 use sluice_core::filtering::FilterRecord;
 use sluice_core::ids::ModelId;
+use sluice_core::outcome::Outcome;
 use sluice_core::routing::RouteRecord;
 use sluice_providers::error::ProviderErrorKind;
 use tokio::time::{Instant, Sleep, sleep_until};
@@ -20,6 +21,7 @@ use crate::cut::Cut;
 use crate::dispatch::{CallFailure, Failure, OpenStream, failure, own_error};
 use crate::error::ChatError;
 use crate::plan::Candidate;
+use crate::shutdown::ShutdownWatch;
 use crate::snapshot::Timeouts;
 use crate::way_back::WayBack;
 
@@ -64,6 +66,8 @@ pub struct AnswerStream {
     timeouts: Timeouts,
     /// When the whole request has to be over.
     deadline: Instant,
+    /// Whether the server waits no longer.
+    shutdown: ShutdownWatch,
     /// When the provider last said something, and the caller was last told something.
     heard: Instant,
     told: Instant,
@@ -82,9 +86,11 @@ impl AnswerStream {
         route: Option<Arc<RouteRecord>>,
         timeouts: Timeouts,
         deadline: Instant,
+        shutdown: ShutdownWatch,
     ) -> Self {
         let filter = opened.way_back.record();
-        Self::new(State::Open(Box::new(opened)), route, timeouts, deadline, false, filter)
+        let bounds = (timeouts, deadline, shutdown);
+        Self::new(State::Open(Box::new(opened)), route, bounds, false, filter)
     }
 
     /// The provider has said nothing for the length of a keep-alive: the caller hears a comment
@@ -92,11 +98,10 @@ impl AnswerStream {
     pub(crate) fn opening(
         opening: Opening,
         route: Option<Arc<RouteRecord>>,
-        timeouts: Timeouts,
-        deadline: Instant,
+        bounds: (Timeouts, Instant, ShutdownWatch),
         filter: FilterRecord,
     ) -> Self {
-        Self::new(State::Opening(opening), route, timeouts, deadline, true, filter)
+        Self::new(State::Opening(opening), route, bounds, true, filter)
     }
 
     /// The model that answers; `None` until one does.
@@ -127,8 +132,7 @@ impl AnswerStream {
     fn new(
         state: State,
         route: Option<Arc<RouteRecord>>,
-        timeouts: Timeouts,
-        deadline: Instant,
+        (timeouts, deadline, shutdown): (Timeouts, Instant, ShutdownWatch),
         overdue: bool,
         filter: FilterRecord,
     ) -> Self {
@@ -144,6 +148,7 @@ impl AnswerStream {
             state,
             timeouts,
             deadline,
+            shutdown,
             heard: now,
             told,
             timer: Box::pin(sleep_until(told + timeouts.keep_alive)),
@@ -159,6 +164,10 @@ impl AnswerStream {
     /// Everything that has come is given out at once, so that a burst of events becomes one write.
     pub fn poll_pieces(&mut self, cx: &mut Context<'_>, pieces: &mut Vec<Piece>) -> Poll<bool> {
         let before = pieces.len();
+        if self.shutdown.has_come() && !matches!(self.state, State::Over) {
+            self.cut_off(pieces);
+            return Poll::Ready(true);
+        }
         loop {
             match &mut self.state {
                 State::Over => return Poll::Ready(pieces.len() > before),
@@ -295,6 +304,16 @@ impl AnswerStream {
         }
     }
 
+    /// The server waits no longer. Nobody is to blame, and what was generated is billed.
+    fn cut_off(&mut self, pieces: &mut Vec<Piece>) {
+        if let State::Open(mut opened) = std::mem::replace(&mut self.state, State::Over) {
+            self.close(&mut opened, pieces);
+            opened.call.forget();
+            opened.meter.finish(Outcome::Cancelled);
+        }
+        pieces.push(Piece::Failed(ChatError::ShuttingDown));
+    }
+
     /// Nothing has come: hands out what is there, else waits for the provider, or for the next
     /// moment at which something has to be said or given up.
     fn wait(
@@ -306,6 +325,10 @@ impl AnswerStream {
     ) -> Poll<bool> {
         if pieces.len() > before {
             self.told = Instant::now();
+            return Poll::Ready(true);
+        }
+        if self.shutdown.poll(cx) {
+            self.cut_off(pieces);
             return Poll::Ready(true);
         }
         loop {

@@ -69,8 +69,14 @@ impl Gateway {
     ) -> Result<Answer, Box<Unanswered>> {
         let journey = self.admit(principal, slot, chat, context).await?;
         let filter = journey.way_back.record();
-        let answered =
-            if journey.chat.stream { journey.stream().await } else { journey.whole().await };
+        let answered = async {
+            if journey.chat.stream { journey.stream().await } else { journey.whole().await }
+        };
+        let answered = tokio::select! {
+            biased;
+            answered = answered => answered,
+            () = self.shutdown.wait() => Err(ChatError::ShuttingDown),
+        };
         answered.map_err(|error| Box::new(Unanswered { error, filter: Some(filter) }))
     }
 
@@ -196,11 +202,12 @@ impl Journey {
         let (timeouts, deadline) = (self.timeouts, self.deadline);
         let route = self.meter.route().cloned();
         let filter = self.way_back.record();
+        let shutdown = self.gateway.shutdown.watch();
         let mut opening: Opening = Box::pin(self.open());
         // As long as no comment has to be sent, an error can still be an HTTP status.
         let stream = match timeout(timeouts.keep_alive, &mut opening).await {
-            Ok(opened) => AnswerStream::opened(opened?, route, timeouts, deadline),
-            Err(_) => AnswerStream::opening(opening, route, timeouts, deadline, filter),
+            Ok(opened) => AnswerStream::opened(opened?, route, timeouts, deadline, shutdown),
+            Err(_) => AnswerStream::opening(opening, route, (timeouts, deadline, shutdown), filter),
         };
         Ok(Answer::Stream(Box::new(stream)))
     }

@@ -137,6 +137,9 @@ pub enum ChatError {
         /// When it is worth trying again.
         retry_after: Duration,
     },
+    /// The server stops and waits no longer.
+    #[error("this server is shutting down, and the answer did not finish in time; retry in 1 s")]
+    ShuttingDown,
     /// Sluice's own fault; the log has the place.
     #[error("internal error; the server's log has the place")]
     Internal,

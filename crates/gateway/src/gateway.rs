@@ -22,6 +22,7 @@ use crate::policy::{may_use, resolve};
 use crate::principal::{Directory, Ledgers, Principal, Unrecognised};
 use crate::route::Conversations;
 use crate::service_key::ServiceKey;
+use crate::shutdown::Shutdown;
 use crate::snapshot::Snapshot;
 
 /// The application without HTTP.
@@ -38,6 +39,7 @@ pub struct Gateway {
     pub(crate) conversations: Conversations,
     pub(crate) accounting: Arc<Accounting>,
     draining: AtomicBool,
+    pub(crate) shutdown: Shutdown,
     database_is_down: AtomicBool,
 }
 
@@ -80,6 +82,7 @@ impl Gateway {
             conversations,
             accounting: Arc::new(accounting),
             draining: AtomicBool::new(false),
+            shutdown: Shutdown::default(),
             database_is_down: AtomicBool::new(false),
         }
     }
@@ -270,6 +273,11 @@ impl Gateway {
     /// From now on `/readyz` says no: new requests should go elsewhere.
     pub fn drain(&self) {
         self.draining.store(true, Ordering::SeqCst);
+    }
+
+    /// Cuts off every answer under way; a stream ends with an error event.
+    pub fn cut(&self) {
+        self.shutdown.now();
     }
 
     /// Whether the process is about to stop.

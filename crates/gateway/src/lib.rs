@@ -27,6 +27,7 @@ pub mod principal;
 pub mod request;
 mod route;
 pub mod service_key;
+mod shutdown;
 pub mod snapshot;
 #[cfg(test)]
 mod testing;
