@@ -28,16 +28,9 @@ impl Terms {
         let mut plain = Vec::new();
         let mut folded = Vec::new();
         for (index, term) in settings.terms.iter().enumerate() {
-            let problem = |problem: String| SettingsProblem { setting: "terms", index, problem };
-            let term = term.trim();
-            if term.chars().count() < 2 {
-                return Err(problem("is shorter than 2 characters; it would be everywhere".into()));
-            }
-            if term.is_ascii() {
-                plain.push(term);
-            } else {
-                let regex = RegexBuilder::new(&regex::escape(term)).case_insensitive(true).build();
-                folded.push(regex.map_err(|error| problem(error.to_string()))?);
+            match other_letters(index, term)? {
+                Some(regex) => folded.push(regex),
+                None => plain.push(term.trim()),
             }
         }
         let plain = if plain.is_empty() {
@@ -52,23 +45,28 @@ impl Terms {
             };
             Some(builder.build(plain).map_err(problem)?)
         };
-        let mut patterns = Vec::with_capacity(settings.patterns.len());
-        for (index, pattern) in settings.patterns.iter().enumerate() {
-            let problem = |problem: String| SettingsProblem { setting: "patterns", index, problem };
-            let regex = RegexBuilder::new(pattern).size_limit(PATTERN_SIZE).build();
-            let regex = regex.map_err(|error| problem(error.to_string()))?;
-            if regex.is_match("") {
-                return Err(problem("matches the empty text; it would be everywhere".into()));
-            }
-            patterns.push(regex);
-        }
+        let patterns = settings.patterns.iter().enumerate();
+        let patterns = patterns.map(|(index, text)| pattern(index, text)).collect::<Result<_, _>>();
         for (index, value) in settings.allow.iter().enumerate() {
-            if value.is_empty() {
-                let problem = "is empty; remove it".into();
-                return Err(SettingsProblem { setting: "allow", index, problem });
-            }
+            allowed(index, value)?;
         }
-        Ok(Self { plain, folded, patterns, allow: settings.allow.iter().cloned().collect() })
+        let allow = settings.allow.iter().cloned().collect();
+        Ok(Self { plain, folded, patterns: patterns?, allow })
+    }
+
+    /// Every entry of `settings` that cannot be used.
+    pub(crate) fn problems(settings: &ScannerSettings) -> Vec<SettingsProblem> {
+        let each = |list: &[String], check: fn(usize, &str) -> Option<SettingsProblem>| {
+            list.iter().enumerate().filter_map(|(at, text)| check(at, text)).collect::<Vec<_>>()
+        };
+        let mut problems = each(&settings.terms, |at, term| other_letters(at, term).err());
+        problems.extend(each(&settings.patterns, |at, text| pattern(at, text).err()));
+        problems.extend(each(&settings.allow, |at, value| allowed(at, value).err()));
+        if problems.is_empty() {
+            // What only shows when they are put together.
+            problems.extend(Self::new(settings).err());
+        }
+        problems
     }
 
     /// Pushes every term and every match of a pattern to `out`.
@@ -101,6 +99,38 @@ impl Terms {
             findings.retain(|finding| !self.allow.contains(&text[finding.range()]));
         }
     }
+}
+
+/// A term, where it has letters beyond ASCII.
+fn other_letters(index: usize, term: &str) -> Result<Option<Regex>, SettingsProblem> {
+    let problem = |problem: String| SettingsProblem { setting: "terms", index, problem };
+    let term = term.trim();
+    if term.chars().count() < 2 {
+        return Err(problem("is shorter than 2 characters; it would be everywhere".into()));
+    }
+    if term.is_ascii() {
+        return Ok(None);
+    }
+    let regex = RegexBuilder::new(&regex::escape(term)).case_insensitive(true).build();
+    regex.map(Some).map_err(|error| problem(error.to_string()))
+}
+
+fn pattern(index: usize, pattern: &str) -> Result<Regex, SettingsProblem> {
+    let problem = |problem: String| SettingsProblem { setting: "patterns", index, problem };
+    let regex = RegexBuilder::new(pattern).size_limit(PATTERN_SIZE).build();
+    let regex = regex.map_err(|error| problem(error.to_string()))?;
+    if regex.is_match("") {
+        return Err(problem("matches the empty text; it would be everywhere".into()));
+    }
+    Ok(regex)
+}
+
+fn allowed(index: usize, value: &str) -> Result<(), SettingsProblem> {
+    if value.is_empty() {
+        let problem = "is empty; remove it".into();
+        return Err(SettingsProblem { setting: "allow", index, problem });
+    }
+    Ok(())
 }
 
 /// Whether no letter or digit continues the word on either side, unless its own end is none.

@@ -50,6 +50,11 @@ impl Scanner {
         Ok(Self { level: Level::new(), secrets, labels, terms: Terms::new(settings)? })
     }
 
+    /// Everything that keeps a scanner from being made of `settings`.
+    pub fn problems(settings: &ScannerSettings) -> Vec<SettingsProblem> {
+        Terms::problems(settings)
+    }
+
     /// Everything of `kinds` in `text`: in order, without overlaps.
     pub fn scan(&self, text: &str, kinds: Kinds) -> Vec<Finding> {
         let mut findings = Vec::new();
