@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use sluice_core::clock::UnixMillis;
 use sqlx::{Row as _, SqliteConnection};
 
 use crate::audit::{self, AuditSeal};
@@ -18,6 +17,7 @@ use crate::open::{Store, journal_dir};
 use crate::row::to_db;
 use crate::sums::SumAdditions;
 use crate::usage;
+use crate::uses::UseAdditions;
 use crate::windows::WindowAdditions;
 
 /// Entries in one transaction. Others can write in between.
@@ -242,12 +242,14 @@ async fn store_entries(
     let mut audits = Vec::new();
     let mut sums = SumAdditions::default();
     let mut windows = WindowAdditions::default();
+    let mut uses = UseAdditions::default();
     for entry in entries {
         match entry {
             JournalEntry::Usage(record) => records.push(&**record),
             JournalEntry::Audit(entry) => audits.push(&**entry),
             JournalEntry::Sum(sum) => {
-                let at = UnixMillis(sum.hour.saturating_mul(1000));
+                let at = sum.moment();
+                uses.note(&sum.key_id, at);
                 let whose = (&sum.key_id, &sum.account_id);
                 windows.count(whose, at, sum.requests, sum.usage.total_tokens());
                 sums.count_sum(sum);
@@ -263,11 +265,13 @@ async fn store_entries(
     };
     for record in new {
         let whose = (&record.key_id, &record.account_id);
+        uses.note(&record.key_id, record.started_at);
         windows.count(whose, record.started_at, 1, record.usage.total_tokens());
         sums.count_record(record);
     }
     windows.store(tx).await?;
     sums.store(tx).await?;
+    uses.store(tx).await?;
     audit::append(tx, seal, &audits).await?;
     Ok(true)
 }

@@ -17,7 +17,7 @@
 //! | `models` | when each model was first served |
 //! | `journal` | segments of checksummed lines |
 //! | `ingest` | from the journal into the database |
-//! | `usage`, `sums`, `windows`, `audit` | the records, and what is added up from them |
+//! | `usage`, `sums`, `uses`, `windows`, `audit` | the records, and what is added up from them |
 //! | `tail` | what the journal holds and the database does not yet |
 //!
 //! SQLite is embedded. The SQL text keeps to what PostgreSQL takes too.
@@ -38,6 +38,7 @@ mod row;
 mod sums;
 mod tail;
 mod usage;
+mod uses;
 mod windows;
 
 pub use accounts::AccountRecord;

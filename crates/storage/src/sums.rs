@@ -34,6 +34,13 @@ pub struct UsageSum {
     pub cost: Option<PicoUsd>,
 }
 
+impl UsageSum {
+    /// The beginning of its hour.
+    pub(crate) fn moment(&self) -> UnixMillis {
+        UnixMillis(self.hour.saturating_mul(1000))
+    }
+}
+
 /// What a key used on a day (UTC).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DaySum {

@@ -8,6 +8,7 @@ use crate::error::StorageError;
 use crate::ingest::load_positions;
 use crate::journal::{JournalEntry, list, read_chunk};
 use crate::open::{Store, journal_dir};
+use crate::sums::UsageSum;
 use crate::usage::{Order, UsageFilter, UsageRecord};
 
 /// The entries of the journal that have not been ingested.
@@ -15,6 +16,8 @@ use crate::usage::{Order, UsageFilter, UsageRecord};
 pub struct JournalTail {
     /// Usage records, in the order of writing. Some may have been ingested meanwhile.
     pub usage: Vec<UsageRecord>,
+    /// Sums of requests in zero-retention mode, in the order of writing.
+    pub sums: Vec<UsageSum>,
     /// Audit entries, in the order of writing. They are not in the chain yet.
     pub audit: Vec<AuditEntry>,
 }
@@ -43,7 +46,7 @@ impl Store {
                 match entry {
                     JournalEntry::Usage(record) => tail.usage.push(*record),
                     JournalEntry::Audit(entry) => tail.audit.push(*entry),
-                    JournalEntry::Sum(_) => {}
+                    JournalEntry::Sum(sum) => tail.sums.push(sum),
                 }
             }
         }

@@ -1,0 +1,75 @@
+//! When each key was last used.
+//!
+//! The ingester keeps one row a key, so that a list of keys does not have to search the records,
+//! and so that keys in zero-retention mode, which have none, are in it. Of those only the hour is
+//! known.
+
+use std::collections::{BTreeMap, HashMap};
+
+use sluice_core::clock::UnixMillis;
+use sluice_core::ids::KeyId;
+use sqlx::SqliteConnection;
+
+use crate::error::StorageError;
+use crate::open::Store;
+use crate::row::{Columns, to_db};
+
+/// The latest use of each key in a batch.
+#[derive(Debug, Default)]
+pub(crate) struct UseAdditions(BTreeMap<KeyId, UnixMillis>);
+
+impl UseAdditions {
+    /// Notes a use.
+    pub(crate) fn note(&mut self, key_id: &KeyId, at: UnixMillis) {
+        match self.0.get_mut(key_id) {
+            Some(last) => *last = at.max(*last),
+            None => {
+                self.0.insert(key_id.clone(), at);
+            }
+        }
+    }
+
+    /// Writes them to the database; an earlier use than the one that is there changes nothing.
+    pub(crate) async fn store(&self, tx: &mut SqliteConnection) -> Result<(), StorageError> {
+        for (key_id, at) in &self.0 {
+            sqlx::query(
+                "INSERT INTO key_uses (key_id, last_used_at) VALUES ($1, $2) \
+                 ON CONFLICT (key_id) DO UPDATE SET last_used_at = excluded.last_used_at \
+                 WHERE key_uses.last_used_at < excluded.last_used_at",
+            )
+            .bind(key_id.as_str())
+            .bind(to_db(at.0))
+            .execute(&mut *tx)
+            .await
+            .map_err(StorageError::database("note when keys were used"))?;
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    /// When each key was last used; without those that never were. What is still in the journal
+    /// counts, too.
+    pub async fn last_uses(&self) -> Result<HashMap<KeyId, UnixMillis>, StorageError> {
+        let mut uses = HashMap::new();
+        let mut note = |key_id: KeyId, at: UnixMillis| {
+            let last = uses.entry(key_id).or_insert(at);
+            *last = at.max(*last);
+        };
+        let tail = self.journal_tail().await?;
+        tail.usage.into_iter().for_each(|record| note(record.key_id, record.started_at));
+        for sum in tail.sums {
+            let at = sum.moment();
+            note(sum.key_id, at);
+        }
+        let rows = sqlx::query("SELECT key_id, last_used_at FROM key_uses")
+            .fetch_all(self.pool())
+            .await
+            .map_err(StorageError::database("read when keys were used"))?;
+        for row in &rows {
+            let row = Columns(row);
+            note(row.text("key_id")?, row.moment("last_used_at")?);
+        }
+        Ok(uses)
+    }
+}
