@@ -1,6 +1,7 @@
 //! The command line.
 
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -13,7 +14,7 @@ use sluice_storage::{MasterKey, Store};
 use crate::commands::{
     Exit, accounts, audit, catalog, check, connect, example_config, filter, keys, route, usage,
 };
-use crate::config::{Environment, Problems, ProcessEnvironment, Settings};
+use crate::config::{Problems, ProcessEnvironment, Settings};
 use crate::{probe, serve};
 
 /// A self-hosted gateway to language models: one OpenAI-compatible endpoint in front of many
@@ -29,10 +30,47 @@ struct Cli {
 
 #[derive(Debug, clap::Args)]
 struct ServeArgs {
-    /// The configuration file. Default: sluice.toml in the current folder, else what is found in
-    /// the environment.
+    /// The configuration file. Default: what SLUICE_CONFIG names, else sluice.toml in the current
+    /// folder, else what is found in the environment
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Address and port of the API, instead of `server.listen`: 127.0.0.1:8080
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    listen: Option<SocketAddr>,
+}
+
+fn address(word: &str) -> Result<SocketAddr, String> {
+    let numeric = match word.strip_prefix("localhost:") {
+        Some(port) => format!("127.0.0.1:{port}"),
+        None => word.to_owned(),
+    };
+    let problem = |_| "expected an IP address and a port (127.0.0.1:8080 or [::]:8080)".to_owned();
+    numeric.parse().map_err(problem)
+}
+
+/// Where a server's settings come from: what its command line says.
+#[derive(Debug, Clone)]
+pub(crate) struct Source {
+    config: Option<PathBuf>,
+    listen: Option<SocketAddr>,
+}
+
+impl Source {
+    /// The checked configuration as it is now.
+    pub(crate) async fn settings(&self) -> Result<Settings, Problems> {
+        let config = self.config.as_deref();
+        let environment = environment(config, ProcessEnvironment::default()).await;
+        let mut settings = Settings::open(config, &environment)?;
+        if let Some(listen) = self.listen {
+            settings.server.listen = listen;
+        }
+        Ok(settings)
+    }
+
+    /// The same with the file that `settings` were found in: a server stays with it.
+    pub(crate) fn of(self, settings: &Settings) -> Self {
+        Self { config: settings.file.clone(), ..self }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -97,13 +135,17 @@ pub(crate) fn main() -> ExitCode {
 async fn run(command: Command, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let clock = SystemClock;
     match command {
-        Command::Serve(args) => serve::run(args.config.as_deref(), out, err).await,
+        Command::Serve(ServeArgs { config, listen }) => {
+            serve::run(Source { config, listen }, out, err).await
+        }
         Command::Check(args) => {
-            check::run(&args, &environment(args.config.as_deref()).await, out, err)
+            let plain = ProcessEnvironment::default();
+            check::run(&args, &environment(args.config.as_deref(), plain).await, out, err)
         }
         Command::ExampleConfig => example_config::run(out),
         Command::Catalog { command } => {
-            let environment = environment(None).await;
+            let plain = ProcessEnvironment::without_providers();
+            let environment = environment(command.config(), plain).await;
             catalog::run(&command, &environment, &clock, out, err)
         }
         Command::Connect(args) => match settings(args.config.as_deref()).await {
@@ -120,7 +162,7 @@ async fn run(command: Command, out: &mut dyn Write, err: &mut dyn Write) -> io::
             Err(problems) => refuse(&problems, err),
         },
         Command::Accounts(args) => match recorded(args.config.as_deref()) {
-            Ok(settings) => accounts::run(args, data_dir(&settings), clock.now(), out, err).await,
+            Ok(settings) => accounts::run(args, &settings, clock.now(), out, err).await,
             Err(problems) => refuse(&problems, err),
         },
         Command::Filter(args) => match recorded(args.config.as_deref()) {
@@ -130,7 +172,7 @@ async fn run(command: Command, out: &mut dyn Write, err: &mut dyn Write) -> io::
         // Model servers on this machine are not looked for: their models have no say here, and
         // nobody should have to wait.
         Command::Route(args) => {
-            route::run(&args, &ProcessEnvironment::default(), &mut io::stdin(), out, err)
+            route::run(&args, &ProcessEnvironment::without_providers(), &mut io::stdin(), out, err)
         }
         Command::Usage(args) => match recorded(args.config.as_deref()) {
             Ok(settings) => usage::run(args, data_dir(&settings), clock.now(), out, err).await,
@@ -146,7 +188,13 @@ async fn run(command: Command, out: &mut dyn Write, err: &mut dyn Write) -> io::
 /// The checked configuration, for commands that only look into the data folder: which model
 /// servers the machine has does not matter to them.
 fn recorded(config: Option<&Path>) -> Result<Settings, Problems> {
-    Settings::open(config, &ProcessEnvironment::default())
+    Settings::open(config, &ProcessEnvironment::without_providers())
+}
+
+/// The checked configuration, for commands that need to know which models there are and ask none.
+async fn settings(config: Option<&Path>) -> Result<Settings, Problems> {
+    let environment = environment(config, ProcessEnvironment::without_providers()).await;
+    Settings::open(config, &environment)
 }
 
 fn data_dir(settings: &Settings) -> &Path {
@@ -160,22 +208,15 @@ fn refuse(problems: &Problems, err: &mut dyn Write) -> io::Result<Exit> {
 
 /// The machine's environment. Model servers on it are looked for only where the configuration
 /// leaves the providers open.
-pub(crate) async fn environment(config: Option<&Path>) -> ProcessEnvironment {
-    let plain = ProcessEnvironment::default();
+async fn environment(config: Option<&Path>, plain: ProcessEnvironment) -> ProcessEnvironment {
     match Settings::open(config, &plain) {
         Ok(settings) if settings.discovered => {
             let own = [Some(settings.server.listen), settings.server.metrics_listen.0];
             let own: Vec<u16> = own.into_iter().flatten().map(|address| address.port()).collect();
-            ProcessEnvironment { local: probe::local_servers(&own).await }
+            ProcessEnvironment { local: probe::local_servers(&own).await, ..plain }
         }
         _ => plain,
     }
-}
-
-/// The checked configuration.
-pub(crate) async fn settings(config: Option<&Path>) -> Result<Settings, Problems> {
-    let environment = environment(config).await;
-    Settings::open(config, &environment as &dyn Environment)
 }
 
 /// A key that fits a client, for `sluice connect --create-key`.

@@ -82,6 +82,41 @@ async fn tls_with_either_version_of_http() {
 }
 
 #[tokio::test]
+async fn a_renewed_certificate_is_served_and_a_broken_one_is_not() {
+    const RENEWED: &[u8] = include_bytes!("tls/renewed-certificate.pem");
+    const RENEWED_KEY: &[u8] = include_bytes!("tls/renewed-key.pem");
+    let (upstream, gate) = gated().await;
+    let folder = tempfile::tempdir().unwrap();
+    let (certificate, key) = (folder.path().join("c.pem"), folder.path().join("k.pem"));
+    std::fs::write(&certificate, CERTIFICATE).unwrap();
+    std::fs::write(&key, include_bytes!("tls/key.pem")).unwrap();
+    let files = format!("tls_certificate_file = {certificate:?}\ntls_key_file = {key:?}");
+    let sluice = Sluice::start(BINARY, &config(&upstream).server(&files)).await;
+    // A client of its own each time: one that comes again resumes what it had agreed on.
+    let trusting = |certificate: &[u8]| sluice.client().tls(certificate, &["http/1.1"]);
+    let alive =
+        async |certificate: &[u8]| trusting(certificate).attempt(Ask::get("/livez")).await.is_ok();
+    let mut events = trusting(CERTIFICATE).events(Ask::chat(&request()).key(sluice.key())).await;
+    assert_eq!(events.next_text().await, "Hello");
+
+    // A certificate whose key has not come yet: the old pair stays.
+    std::fs::write(&certificate, RENEWED).unwrap();
+    until("the log to say so", async || {
+        sluice.stderr().contains("the certificate stays as it was").then_some(())
+    })
+    .await;
+    assert!(sluice.stderr().contains("server.tls_certificate_file"), "{}", sluice.stderr());
+    assert!(alive(CERTIFICATE).await && !alive(RENEWED).await);
+
+    std::fs::write(&key, RENEWED_KEY).unwrap();
+    until("the renewed certificate", async || alive(RENEWED).await.then_some(())).await;
+    assert!(!alive(CERTIFICATE).await, "new connections have the new one");
+    // What was under way goes on.
+    gate.open();
+    assert!(events.rest().await.done);
+}
+
+#[tokio::test]
 async fn http2_without_tls() {
     let (upstream, gate) = gated().await;
     let sluice = Sluice::start(BINARY, &config(&upstream)).await;

@@ -83,10 +83,35 @@ async fn a_stop_waits_no_longer_than_configured() {
     assert_eq!(sluice.stop().await.code(), Some(0));
     let said = events.rest().await;
     assert!(!said.done, "a cut answer must not look finished");
+    let error = said.error.unwrap();
+    assert_eq!(
+        (&error["type"], &error["code"]),
+        (&"api_error".into(), &"no_model_available".into())
+    );
+    assert!(error["message"].as_str().unwrap().contains("shutting down"), "{error}");
+    assert!(!said.cut, "the stream ends in order");
     let usage = sluice.usage_of(&request_id).await;
     assert_eq!(usage.len(), 1, "what was cut is recorded, too: {}", sluice.stderr());
     assert_eq!(usage[0]["outcome"], "cancelled");
     assert!(usage[0]["total_tokens"].as_u64().unwrap() > 0);
+}
+
+#[tokio::test]
+async fn a_second_signal_ends_it_at_once() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let (upstream, _never_opened) = gated().await;
+        let config = config(&upstream).server("drain_seconds = 600");
+        let mut sluice = Sluice::start(BINARY, &config).await;
+        let events = under_way(&sluice).await;
+        let request_id = events.request_id();
+        sluice.signal("TERM");
+        logs(&sluice, "answers under way may finish", 1).await;
+        sluice.signal(signal);
+        assert_eq!(sluice.ended().await.code(), Some(code), "{}", sluice.stderr());
+        let said = events.rest().await;
+        assert!(!said.done && said.error.is_some(), "{said:?}");
+        assert_eq!(sluice.usage_of(&request_id).await[0]["outcome"], "cancelled");
+    }
 }
 
 #[tokio::test]
@@ -137,6 +162,109 @@ async fn a_hang_up_signal_reads_the_configuration_again() {
     logs(&sluice, "configuration is taken over", 1).await;
     gate.open();
     finishes(events).await;
+}
+
+#[tokio::test]
+async fn a_file_that_lost_a_section_is_refused_until_it_is_accepted() {
+    let (upstream, _gate) = gated().await;
+    let whole = config(&upstream).with("[security]\nminimum_level = \"high\"");
+    let level = async |sluice: &Sluice| {
+        let reply = sluice.chat(sluice.key(), &request("demo/echo", false)).await;
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        reply.json()["security"]["level"].as_str().map(str::to_owned)
+    };
+    // The simulator answers at once.
+    let simulated = "[[providers]]\nid = \"simulator\"\nkind = \"simulator\"";
+    let whole = whole.with(simulated);
+    let without = config(&upstream).with(simulated);
+    for accept in [true, false] {
+        let sluice = Sluice::start(BINARY, &whole).await;
+        assert_eq!(level(&sluice).await.as_deref(), Some("high"));
+        // An empty file, and then one without [security]: both stay refused.
+        std::fs::write(sluice.config_file(), "").unwrap();
+        logs(&sluice, "it has lost", 1).await;
+        sluice.reconfigure(&without);
+        logs(&sluice, "it has lost [security]", 1).await;
+        assert!(sluice.stderr().contains("sluice check --accept"), "{}", sluice.stderr());
+        assert_eq!(level(&sluice).await.as_deref(), Some("high"));
+        if accept {
+            let accepted = sluice.cli(&["check", "--accept"]).await;
+            assert_eq!(accepted.code, Some(0), "{}", accepted.stderr);
+        } else {
+            sluice.signal("HUP");
+        }
+        logs(&sluice, "configuration is taken over", 1).await;
+        assert_eq!(level(&sluice).await.as_deref(), Some("standard"));
+    }
+}
+
+#[tokio::test]
+async fn the_address_and_the_file_can_be_named_from_outside() {
+    let (upstream, _gate) = gated().await;
+    let sluice = Sluice::start(BINARY, &config(&upstream)).await;
+    let ran = |arguments: &[&str]| {
+        Command::new(BINARY)
+            .args(arguments)
+            .current_dir("/")
+            .env_clear()
+            .env("SLUICE_CONFIG", sluice.config_file())
+            .output()
+            .unwrap()
+    };
+    let listed = String::from_utf8(ran(&["keys", "list"]).stdout).unwrap();
+    assert!(listed.contains("first key"), "{listed}");
+
+    // The port is taken by the first server: the message shows which address was tried.
+    let folder = tempfile::tempdir().unwrap();
+    let address = sluice.address().to_string();
+    let second = Command::new(BINARY)
+        .args(["serve", "--listen", &address])
+        .current_dir(folder.path())
+        .env_clear()
+        .output()
+        .unwrap();
+    let said = String::from_utf8(second.stderr).unwrap();
+    assert_eq!(second.status.code(), Some(1), "{said}");
+    assert!(said.contains(&format!("cannot listen on {address}")), "{said}");
+    let wrong = Command::new(BINARY).args(["serve", "--listen", "here"]).output().unwrap();
+    assert_eq!(wrong.status.code(), Some(2));
+}
+
+#[tokio::test]
+async fn commands_that_ask_no_provider_do_without_its_variable() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sluice.toml");
+    let text = "[server]\nmetrics_listen = \"\"\n[[providers]]\nid = \"lab\"\nkind = \"anthropic\"\n\
+                api_key = \"${NO_SUCH_KEY}\"\n[[models]]\nid = \"m\"\nprovider = \"lab\"\n";
+    std::fs::write(&file, text).unwrap();
+    let run = |line: &str| {
+        let mut command = Command::new(BINARY);
+        command.args(line.split_whitespace()).arg("--config").arg(&file).env_clear();
+        command.stdin(std::process::Stdio::null()).output().unwrap()
+    };
+    for line in [
+        "keys create --name a --models m",
+        "keys list",
+        "accounts list",
+        "usage list",
+        "usage days",
+        "audit list",
+        "audit verify",
+        "catalog list",
+        "route cards",
+        "connect openai-python --model m",
+        "filter",
+    ] {
+        let ran = run(line);
+        let said = String::from_utf8(ran.stderr).unwrap();
+        assert_eq!(ran.status.code(), Some(0), "{line}: {said}");
+    }
+    for line in ["check", "serve"] {
+        let ran = run(line);
+        let said = String::from_utf8(ran.stderr).unwrap();
+        assert_eq!(ran.status.code(), Some(2), "{line}: {said}");
+        assert!(said.contains("NO_SUCH_KEY"), "{line}: {said}");
+    }
 }
 
 #[tokio::test]

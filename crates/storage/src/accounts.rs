@@ -63,12 +63,7 @@ impl Store {
         .bind(account.audit)
         .execute(&mut *tx)
         .await
-        .map_err(|source| match source.as_database_error() {
-            Some(error) if error.is_unique_violation() => {
-                StorageError::Exists { what: "an account of this name" }
-            }
-            _ => StorageError::Database { doing: DOING, source },
-        })?;
+        .map_err(refused(DOING))?;
         changes::bump(&mut tx, DOING).await?;
         tx.commit().await.map_err(StorageError::database(DOING))?;
         self.sync(DOING).await
@@ -97,24 +92,57 @@ impl Store {
             .transpose()
     }
 
-    /// Gives an account another tier. Whether there is such an account.
-    pub async fn set_account_tier(
+    /// Writes what may change about an account: everything but its id and its creation.
+    ///
+    /// `false`: the account is not as `old` says any more, or there is none; nothing changes.
+    pub async fn change_account(
         &self,
-        id: &AccountId,
-        tier: AccountTier,
+        old: &AccountRecord,
+        new: &AccountRecord,
     ) -> Result<bool, StorageError> {
-        const DOING: &str = "change the account's tier";
+        const DOING: &str = "change the account";
         let mut tx = self.begin_write(DOING).await?;
-        let done = sqlx::query("UPDATE accounts SET tier = $1 WHERE id = $2")
-            .bind(tier.as_str())
-            .bind(id.as_str())
-            .execute(&mut *tx)
+        let found = sqlx::query("SELECT * FROM accounts WHERE id = $1")
+            .bind(old.id.as_str())
+            .fetch_optional(&mut *tx)
             .await
             .map_err(StorageError::database(DOING))?;
+        if found.as_ref().map(read).transpose()?.as_ref() != Some(old) {
+            tx.rollback().await.map_err(StorageError::database(DOING))?;
+            return Ok(false);
+        }
+        sqlx::query(
+            "UPDATE accounts SET name = $1, tier = $2, requests_per_hour = $3, \
+             tokens_per_day = $4, concurrent_requests = $5, region = $6, minimum_level = $7, \
+             zero_retention = $8, audit = $9 WHERE id = $10",
+        )
+        .bind(&new.name)
+        .bind(new.tier.as_str())
+        .bind(to_db_opt(new.requests_per_hour))
+        .bind(to_db_opt(new.tokens_per_day))
+        .bind(to_db_opt(new.concurrent_requests))
+        .bind(new.region.map(Region::as_str))
+        .bind(new.minimum_level.as_str())
+        .bind(new.zero_retention)
+        .bind(new.audit)
+        .bind(old.id.as_str())
+        .execute(&mut *tx)
+        .await
+        .map_err(refused(DOING))?;
         changes::bump(&mut tx, DOING).await?;
         tx.commit().await.map_err(StorageError::database(DOING))?;
         self.sync(DOING).await?;
-        Ok(done.rows_affected() > 0)
+        Ok(true)
+    }
+}
+
+/// A name that another account has is the only thing that the database itself refuses.
+fn refused(doing: &'static str) -> impl FnOnce(sqlx::Error) -> StorageError {
+    move |source| match source.as_database_error() {
+        Some(error) if error.is_unique_violation() => {
+            StorageError::Exists { what: "an account of this name" }
+        }
+        _ => StorageError::Database { doing, source },
     }
 }
 

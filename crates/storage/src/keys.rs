@@ -168,24 +168,50 @@ impl Store {
         Ok(done.rows_affected() > 0)
     }
 
-    /// Lets a key expire, or never. `false` where there is no such key.
-    pub async fn set_key_expiry(
-        &self,
-        id: &KeyId,
-        expires_at: Option<UnixMillis>,
-    ) -> Result<bool, StorageError> {
-        const DOING: &str = "change the key's expiry";
+    /// Writes what may change about a key. Its secret, its creation, its revocation and what
+    /// replaced it stay.
+    ///
+    /// `false`: the key is not as `old` says any more, or there is none; nothing changes.
+    pub async fn change_key(&self, old: &KeyRecord, new: &KeyRecord) -> Result<bool, StorageError> {
+        const DOING: &str = "change the key";
         let mut tx = self.begin_write(DOING).await?;
-        let done = sqlx::query("UPDATE service_keys SET expires_at = $1 WHERE id = $2")
-            .bind(expires_at.map(|expiry| to_db(expiry.0)))
-            .bind(id.as_str())
-            .execute(&mut *tx)
+        let found = sqlx::query("SELECT * FROM service_keys WHERE id = $1")
+            .bind(old.id.as_str())
+            .fetch_optional(&mut *tx)
             .await
             .map_err(StorageError::database(DOING))?;
+        if found.as_ref().map(read).transpose()?.as_ref() != Some(old) {
+            tx.rollback().await.map_err(StorageError::database(DOING))?;
+            return Ok(false);
+        }
+        sqlx::query(
+            "UPDATE service_keys SET account_id = $1, name = $2, class = $3, models = $4, \
+             regions = $5, region = $6, minimum_level = $7, zero_retention = $8, audit = $9, \
+             max_tokens = $10, requests_per_hour = $11, tokens_per_day = $12, owner = $13, \
+             expires_at = $14 WHERE id = $15",
+        )
+        .bind(new.account_id.as_str())
+        .bind(&new.name)
+        .bind(new.class.as_str())
+        .bind(list_to_db(new.models.as_ref()))
+        .bind(list_to_db(new.regions.as_ref()))
+        .bind(new.region.map(Region::as_str))
+        .bind(new.minimum_level.as_str())
+        .bind(new.zero_retention)
+        .bind(new.audit)
+        .bind(new.max_tokens.as_str())
+        .bind(to_db_opt(new.requests_per_hour))
+        .bind(to_db_opt(new.tokens_per_day))
+        .bind(&new.owner)
+        .bind(new.expires_at.map(|moment| to_db(moment.0)))
+        .bind(old.id.as_str())
+        .execute(&mut *tx)
+        .await
+        .map_err(StorageError::database(DOING))?;
         changes::bump(&mut tx, DOING).await?;
         tx.commit().await.map_err(StorageError::database(DOING))?;
         self.sync(DOING).await?;
-        Ok(done.rows_affected() > 0)
+        Ok(true)
     }
 }
 

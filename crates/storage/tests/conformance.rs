@@ -6,12 +6,16 @@ mod common;
 
 use common::{NOW, account, audit, key, sum, usage};
 use sluice_core::clock::UnixMillis;
-use sluice_core::key::AccountTier;
+use sluice_core::ids::KeyId;
+use sluice_core::key::{AccountTier, KeyClass, MaxTokensBound};
+use sluice_core::level::SecurityLevel;
 use sluice_core::money::PicoUsd;
 use sluice_core::outcome::Outcome;
+use sluice_core::region::Region;
 use sluice_storage::{
-    AuditFilter, DAY_SECONDS, HOUR_SECONDS, Ingester, Journal, JournalEntry, MasterKey, Order,
-    Replacement, StorageError, Store, UsageFilter, WindowKind, WindowSubject, window_start,
+    AccountRecord, AuditFilter, DAY_SECONDS, HOUR_SECONDS, Ingester, Journal, JournalEntry,
+    KeyRecord, MasterKey, Order, Replacement, StorageError, Store, UsageFilter, UsageSum,
+    WindowKind, WindowSubject, window_start,
 };
 
 #[tokio::test]
@@ -32,6 +36,7 @@ async fn suite(store: &Store) {
     sums_and_windows_add_up(store).await;
     the_audit_trail_holds(store, &master).await;
     usage_is_pruned_in_slices(store).await;
+    the_last_use_of_a_key_never_goes_back(store, &master).await;
 }
 
 async fn accounts_keep_everything_and_names_are_unique(store: &Store) {
@@ -49,10 +54,27 @@ async fn accounts_keep_everything_and_names_are_unique(store: &Store) {
     assert!(matches!(error, StorageError::Exists { .. }), "{error}");
     assert_eq!(store.change_version().await.unwrap(), before + 2, "nothing changed");
 
-    assert!(store.set_account_tier(&"a2".into(), AccountTier::Lowest).await.unwrap());
-    assert!(!store.set_account_tier(&"a9".into(), AccountTier::Lowest).await.unwrap());
-    let changed = store.account(&"a2".into()).await.unwrap().unwrap();
-    assert_eq!(changed.tier, AccountTier::Lowest);
+    let old = account("a2");
+    let new = AccountRecord {
+        name: "another name".to_owned(),
+        tier: AccountTier::Lowest,
+        requests_per_hour: Some(1),
+        tokens_per_day: None,
+        concurrent_requests: None,
+        region: None,
+        minimum_level: SecurityLevel::Maximum,
+        zero_retention: true,
+        audit: false,
+        ..old.clone()
+    };
+    assert!(store.change_account(&old, &new).await.unwrap());
+    assert_eq!(store.account(&"a2".into()).await.unwrap(), Some(new.clone()));
+    assert!(!store.change_account(&old, &old).await.unwrap(), "it is not as it was");
+    assert!(!store.change_account(&account("a9"), &new).await.unwrap());
+    let taken = AccountRecord { name: account("a1").name, ..new.clone() };
+    let error = store.change_account(&new, &taken).await.unwrap_err();
+    assert!(matches!(error, StorageError::Exists { .. }), "{error}");
+    assert_eq!(store.change_version().await.unwrap(), before + 3);
 }
 
 async fn keys_keep_everything(store: &Store, master: &MasterKey) {
@@ -76,11 +98,32 @@ async fn keys_keep_everything(store: &Store, master: &MasterKey) {
 async fn keys_are_revoked_expired_and_replaced(store: &Store, master: &MasterKey) {
     let id = "k1".into();
     let version = store.change_version().await.unwrap();
-    assert!(store.set_key_expiry(&id, Some(UnixMillis(NOW.0 + 5))).await.unwrap());
+    let old = store.key(&id).await.unwrap().unwrap();
+    let new = KeyRecord {
+        account_id: "a2".into(),
+        name: "another name".to_owned(),
+        class: KeyClass::Development,
+        models: None,
+        regions: None,
+        region: Some(Region::EuWest),
+        minimum_level: SecurityLevel::High,
+        zero_retention: false,
+        audit: true,
+        max_tokens: MaxTokensBound::Documented,
+        requests_per_hour: None,
+        tokens_per_day: Some(9),
+        owner: None,
+        expires_at: Some(UnixMillis(NOW.0 + 5)),
+        ..old.clone()
+    };
+    assert!(store.change_key(&old, &new).await.unwrap());
     let expiring = store.key(&id).await.unwrap().unwrap();
+    assert_eq!(expiring, new);
     assert!(expiring.is_valid_at(NOW) && !expiring.is_valid_at(UnixMillis(NOW.0 + 5)));
-    assert!(store.set_key_expiry(&id, None).await.unwrap());
-    assert!(!store.set_key_expiry(&"k9".into(), None).await.unwrap());
+    assert!(!store.change_key(&old, &old).await.unwrap(), "it is not as it was");
+    assert!(store.change_key(&new, &old).await.unwrap());
+    let nobody = KeyRecord { id: "k9".into(), ..old };
+    assert!(!store.change_key(&nobody, &nobody).await.unwrap());
 
     assert!(store.revoke_key(&id, NOW).await.unwrap());
     assert!(!store.revoke_key(&id, UnixMillis(NOW.0 + 1)).await.unwrap(), "only once");
@@ -122,12 +165,15 @@ async fn the_journal_is_ingested(store: &Store, master: &MasterKey) {
     assert_eq!(store.usage(&all).await.unwrap(), []);
     assert_eq!(store.usage_with_tail(&all).await.unwrap().len(), 300, "read from the journal");
     assert_eq!(store.journal_tail().await.unwrap().audit.len(), 101);
+    let latest = [("k1".into(), UnixMillis(NOW.0 + 297)), ("k2".into(), UnixMillis(NOW.0 + 299))];
+    assert_eq!(store.last_uses().await.unwrap(), latest.clone().into(), "read from the journal");
     ingester.run_once().await.unwrap();
     assert_eq!(store.usage_with_tail(&all).await.unwrap().len(), 300, "half and half");
     ingester.run_to_end().await.unwrap();
     assert_eq!(store.usage(&all).await.unwrap().len(), 300);
     assert_eq!(store.usage_with_tail(&all).await.unwrap().len(), 300);
     assert!(store.journal_tail().await.unwrap().usage.is_empty());
+    assert_eq!(store.last_uses().await.unwrap(), latest.into());
     assert_eq!(ingester.corrupt_lines(), 0);
 }
 
@@ -201,4 +247,19 @@ async fn usage_is_pruned_in_slices(store: &Store) {
     assert_eq!(store.prune_usage(before, 60).await.unwrap(), 0);
     let sums = store.usage_sums(NOW, UnixMillis(NOW.0 + 1)).await.unwrap();
     assert_eq!(sums.iter().map(|sum| sum.requests).sum::<u64>(), 303, "sums stay");
+}
+
+/// Neither by an earlier use, nor when records are deleted. A use without a record counts by its
+/// hour.
+async fn the_last_use_of_a_key_never_goes_back(store: &Store, master: &MasterKey) {
+    let before = store.last_uses().await.unwrap();
+    let earlier = UsageSum { hour: 3600, key_id: "k2".into(), ..sum(1) };
+    let later = UsageSum { hour: NOW.seconds() + 86_400, key_id: "k3".into(), ..sum(1) };
+    let entries = [earlier, later.clone()].map(JournalEntry::Sum);
+    Journal::open(store.data_dir()).unwrap().append(&entries).unwrap();
+    Ingester::new(store.clone(), master).run_to_end().await.unwrap();
+    let after = store.last_uses().await.unwrap();
+    assert_eq!(after.get(&KeyId::from("k2")), Some(&UnixMillis(NOW.0 + 299)));
+    assert_eq!(after.get(&KeyId::from("k3")), Some(&UnixMillis(later.hour * 1000)));
+    assert_eq!((before.len(), after.len()), (2, 3));
 }

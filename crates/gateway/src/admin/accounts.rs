@@ -1,4 +1,4 @@
-//! Accounts: made, listed, given another tier.
+//! Accounts: made, listed, changed.
 
 use sluice_core::key::AccountTier;
 use sluice_core::level::SecurityLevel;
@@ -51,18 +51,33 @@ impl NewAccount {
     }
 }
 
+/// What to change about an account; what is `None` stays. Where a setting may be missing, the inner
+/// `None` takes it away.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AccountChange {
+    /// See [`NewAccount::name`].
+    pub name: Option<String>,
+    /// See [`NewAccount::tier`].
+    pub tier: Option<AccountTier>,
+    /// See [`NewAccount::requests_per_hour`].
+    pub requests_per_hour: Option<Option<u64>>,
+    /// See [`NewAccount::tokens_per_day`].
+    pub tokens_per_day: Option<Option<u64>>,
+    /// See [`NewAccount::concurrent_requests`].
+    pub concurrent_requests: Option<Option<u64>>,
+    /// See [`NewAccount::region`].
+    pub region: Option<Option<Region>>,
+    /// See [`NewAccount::minimum_level`].
+    pub minimum_level: Option<SecurityLevel>,
+    /// See [`NewAccount::zero_retention`].
+    pub zero_retention: Option<bool>,
+    /// See [`NewAccount::audit`].
+    pub audit: Option<bool>,
+}
+
 impl Admin<'_> {
     /// Makes an account.
     pub async fn create_account(&self, wish: NewAccount) -> Result<AccountRecord, AdminError> {
-        for (limit, value) in [
-            ("requests_per_hour", wish.requests_per_hour),
-            ("tokens_per_day", wish.tokens_per_day),
-            ("concurrent_requests", wish.concurrent_requests),
-        ] {
-            if value == Some(0) {
-                return Err(AdminError::ZeroLimit { limit });
-            }
-        }
         let account = AccountRecord {
             id: format!("acc_{}", random_name(16)?).into(),
             name: checked_name(&wish.name)?,
@@ -76,6 +91,7 @@ impl Admin<'_> {
             zero_retention: wish.zero_retention,
             audit: wish.audit,
         };
+        check_limits(&account)?;
         self.store.insert_account(&account).await?;
         Ok(account)
     }
@@ -112,14 +128,46 @@ impl Admin<'_> {
         Ok(accounts.into_iter().find(fits))
     }
 
-    /// Gives an account another tier and returns it.
-    pub async fn set_account_tier(
+    /// Changes an account and returns it as it is now.
+    pub async fn change_account(
         &self,
         id_or_name: &str,
-        tier: AccountTier,
+        change: AccountChange,
     ) -> Result<AccountRecord, AdminError> {
-        let account = self.account(id_or_name).await?;
-        self.store.set_account_tier(&account.id, tier).await?;
-        Ok(AccountRecord { tier, ..account })
+        let old = self.account(id_or_name).await?;
+        let new = AccountRecord {
+            name: match change.name {
+                Some(name) => checked_name(&name)?,
+                None => old.name.clone(),
+            },
+            tier: change.tier.unwrap_or(old.tier),
+            requests_per_hour: change.requests_per_hour.unwrap_or(old.requests_per_hour),
+            tokens_per_day: change.tokens_per_day.unwrap_or(old.tokens_per_day),
+            concurrent_requests: change.concurrent_requests.unwrap_or(old.concurrent_requests),
+            region: change.region.unwrap_or(old.region),
+            minimum_level: change.minimum_level.unwrap_or(old.minimum_level),
+            zero_retention: change.zero_retention.unwrap_or(old.zero_retention),
+            audit: change.audit.unwrap_or(old.audit),
+            id: old.id.clone(),
+            created_at: old.created_at,
+        };
+        check_limits(&new)?;
+        if !self.store.change_account(&old, &new).await? {
+            return Err(AdminError::ChangedMeanwhile);
+        }
+        Ok(new)
     }
+}
+
+fn check_limits(account: &AccountRecord) -> Result<(), AdminError> {
+    for (limit, value) in [
+        ("requests_per_hour", account.requests_per_hour),
+        ("tokens_per_day", account.tokens_per_day),
+        ("concurrent_requests", account.concurrent_requests),
+    ] {
+        if value == Some(0) {
+            return Err(AdminError::ZeroLimit { limit });
+        }
+    }
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! Service keys: made, found, rotated, revoked.
+//! Service keys: made, found, changed, rotated, revoked.
 
 use std::time::Duration;
 
@@ -71,6 +71,40 @@ impl NewKey {
     }
 }
 
+/// What to change about a key; what is `None` stays. Where a setting may be missing, the inner
+/// `None` takes it away.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KeyChange {
+    /// See [`NewKey::name`].
+    pub name: Option<String>,
+    /// See [`NewKey::class`].
+    pub class: Option<KeyClass>,
+    /// The id or name of its account.
+    pub account: Option<String>,
+    /// See [`NewKey::models`].
+    pub models: Option<Option<Vec<String>>>,
+    /// See [`NewKey::regions`].
+    pub regions: Option<Option<Vec<Region>>>,
+    /// See [`NewKey::region`].
+    pub region: Option<Option<Region>>,
+    /// See [`NewKey::minimum_level`].
+    pub minimum_level: Option<SecurityLevel>,
+    /// See [`NewKey::zero_retention`].
+    pub zero_retention: Option<bool>,
+    /// See [`NewKey::audit`].
+    pub audit: Option<bool>,
+    /// See [`NewKey::max_tokens`].
+    pub max_tokens: Option<MaxTokensBound>,
+    /// See [`NewKey::requests_per_hour`].
+    pub requests_per_hour: Option<Option<u64>>,
+    /// See [`NewKey::tokens_per_day`].
+    pub tokens_per_day: Option<Option<u64>>,
+    /// See [`NewKey::owner`].
+    pub owner: Option<Option<String>>,
+    /// See [`NewKey::expires_at`].
+    pub expires_at: Option<Option<UnixMillis>>,
+}
+
 /// A new key. This is the only time that its text is there.
 #[derive(Debug)]
 pub struct CreatedKey {
@@ -100,6 +134,17 @@ pub struct Revocation {
     pub already: bool,
 }
 
+/// What can be wrong about a key.
+struct Asked<'a> {
+    expires_at: Option<UnixMillis>,
+    requests_per_hour: Option<u64>,
+    tokens_per_day: Option<u64>,
+    models: Option<&'a [String]>,
+    regions: Option<&'a [Region]>,
+    region: Option<Region>,
+    catalog: Option<&'a Catalog>,
+}
+
 impl Admin<'_> {
     /// Makes a key. With a catalogue, the models it may ask for are looked up.
     pub async fn create_key(
@@ -108,7 +153,15 @@ impl Admin<'_> {
         catalog: Option<&Catalog>,
     ) -> Result<CreatedKey, AdminError> {
         let name = checked_name(&wish.name)?;
-        self.check(&wish, catalog)?;
+        self.check(&Asked {
+            expires_at: wish.expires_at,
+            requests_per_hour: wish.requests_per_hour,
+            tokens_per_day: wish.tokens_per_day,
+            models: wish.models.as_deref(),
+            regions: wish.regions.as_deref(),
+            region: wish.region,
+            catalog,
+        })?;
         let account = match &wish.account {
             Some(id_or_name) => self.account(id_or_name).await?,
             None => self.default_account().await?,
@@ -140,33 +193,78 @@ impl Admin<'_> {
         Ok(CreatedKey { key, record })
     }
 
-    fn check(&self, wish: &NewKey, catalog: Option<&Catalog>) -> Result<(), AdminError> {
-        if let Some(expiry) = wish.expires_at
+    /// Changes a key and returns it as it is now. With a catalogue, models that are named anew are
+    /// looked up; what stays is not judged again.
+    pub async fn change_key(
+        &self,
+        text: &str,
+        change: KeyChange,
+        catalog: Option<&Catalog>,
+    ) -> Result<KeyRecord, AdminError> {
+        let old = self.key(text).await?;
+        let new = KeyRecord {
+            name: match change.name {
+                Some(name) => checked_name(&name)?,
+                None => old.name.clone(),
+            },
+            account_id: match &change.account {
+                Some(id_or_name) => self.account(id_or_name).await?.id,
+                None => old.account_id.clone(),
+            },
+            class: change.class.unwrap_or(old.class),
+            models: change.models.clone().unwrap_or_else(|| old.models.clone()),
+            regions: change.regions.unwrap_or_else(|| old.regions.clone()),
+            region: change.region.unwrap_or(old.region),
+            minimum_level: change.minimum_level.unwrap_or(old.minimum_level),
+            zero_retention: change.zero_retention.unwrap_or(old.zero_retention),
+            audit: change.audit.unwrap_or(old.audit),
+            max_tokens: change.max_tokens.unwrap_or(old.max_tokens),
+            requests_per_hour: change.requests_per_hour.unwrap_or(old.requests_per_hour),
+            tokens_per_day: change.tokens_per_day.unwrap_or(old.tokens_per_day),
+            owner: change.owner.unwrap_or_else(|| old.owner.clone()),
+            expires_at: change.expires_at.unwrap_or(old.expires_at),
+            ..old.clone()
+        };
+        self.check(&Asked {
+            expires_at: change.expires_at.flatten(),
+            requests_per_hour: new.requests_per_hour,
+            tokens_per_day: new.tokens_per_day,
+            models: change.models.as_ref().and_then(|models| models.as_deref()),
+            regions: new.regions.as_deref(),
+            region: new.region,
+            catalog,
+        })?;
+        if !self.store.change_key(&old, &new).await? {
+            return Err(AdminError::ChangedMeanwhile);
+        }
+        Ok(new)
+    }
+
+    fn check(&self, asked: &Asked<'_>) -> Result<(), AdminError> {
+        if let Some(expiry) = asked.expires_at
             && expiry <= self.now
         {
             let (given, now) = (expiry.to_rfc3339(), self.now.to_rfc3339());
             return Err(AdminError::AlreadyExpired { given, now });
         }
-        if wish.requests_per_hour == Some(0) {
+        if asked.requests_per_hour == Some(0) {
             return Err(AdminError::ZeroLimit { limit: "requests_per_hour" });
         }
-        if wish.tokens_per_day == Some(0) {
+        if asked.tokens_per_day == Some(0) {
             return Err(AdminError::ZeroLimit { limit: "tokens_per_day" });
         }
-        if let Some(models) = &wish.models {
+        if let Some(models) = asked.models {
             if models.is_empty() {
                 return Err(AdminError::EmptyList { what: "models" });
             }
             for model in models {
-                if catalog.is_some_and(|catalog| catalog.get(model).is_none()) {
+                if asked.catalog.is_some_and(|catalog| catalog.get(model).is_none()) {
                     return Err(AdminError::UnknownModel(model.clone()));
                 }
             }
         }
-        match (&wish.regions, wish.region) {
-            (Some(regions), _) if regions.is_empty() => {
-                Err(AdminError::EmptyList { what: "regions" })
-            }
+        match (asked.regions, asked.region) {
+            (Some([]), _) => Err(AdminError::EmptyList { what: "regions" }),
             (Some(regions), Some(region)) if !regions.contains(&region) => {
                 let words: Vec<&str> = regions.iter().map(|region| region.as_str()).collect();
                 let (region, allowed) = (region.as_str(), words.join(", "));

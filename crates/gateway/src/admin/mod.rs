@@ -8,8 +8,8 @@ mod keys;
 #[cfg(test)]
 mod tests;
 
-pub use accounts::NewAccount;
-pub use keys::{CreatedKey, DEFAULT_GRACE, NewKey, Revocation, Rotation};
+pub use accounts::{AccountChange, NewAccount};
+pub use keys::{CreatedKey, DEFAULT_GRACE, KeyChange, NewKey, Revocation, Rotation};
 
 use sluice_core::clock::UnixMillis;
 use sluice_storage::{MasterKey, StorageError, Store};
@@ -92,6 +92,9 @@ pub enum AdminError {
         /// The key in its place.
         by: String,
     },
+    /// Another process changed the same record between reading and writing.
+    #[error("it was changed by somebody else at the same moment; look at it and try again")]
+    ChangedMeanwhile,
     /// No random bytes.
     #[error(transparent)]
     NoRandomness(#[from] NoRandomness),

@@ -6,7 +6,7 @@ use sluice_core::clock::UnixMillis;
 use sluice_core::key::{AccountTier, KeyClass, MaxTokensBound};
 use sluice_core::region::Region;
 use sluice_routing::catalog::Catalog;
-use sluice_storage::{MasterKey, Store};
+use sluice_storage::{AccountRecord, KeyRecord, MasterKey, Store};
 
 use super::*;
 use crate::service_key::ServiceKey;
@@ -182,7 +182,8 @@ async fn every_change_is_announced() {
     let mut versions = vec![house.store.change_version().await.unwrap()];
     let key = admin.create_key(wish(), None).await.unwrap().record;
     versions.push(house.store.change_version().await.unwrap());
-    admin.set_account_tier("default", AccountTier::Lowest).await.unwrap();
+    let lowest = AccountChange { tier: Some(AccountTier::Lowest), ..AccountChange::default() };
+    admin.change_account("default", lowest).await.unwrap();
     versions.push(house.store.change_version().await.unwrap());
     let new = admin.rotate_key(key.id.as_str(), DAY).await.unwrap().new.record;
     versions.push(house.store.change_version().await.unwrap());
@@ -200,7 +201,67 @@ async fn accounts_are_made_once_and_change_tier() {
     assert_eq!(made.name, "Team");
     let error = admin.create_account(NewAccount::named("Team", AccountTier::Lowest)).await;
     assert!(error.unwrap_err().to_string().contains("already an account of this name"));
-    let changed = admin.set_account_tier(made.id.as_str(), AccountTier::Middle).await.unwrap();
+    let change = AccountChange {
+        tier: Some(AccountTier::Middle),
+        region: Some(Some(Region::EuWest)),
+        ..AccountChange::default()
+    };
+    let changed = admin.change_account(made.id.as_str(), change.clone()).await.unwrap();
+    let expected =
+        AccountRecord { tier: AccountTier::Middle, region: Some(Region::EuWest), ..made.clone() };
+    assert_eq!(changed, expected);
     assert_eq!(admin.account("Team").await.unwrap(), changed);
-    admin.set_account_tier("nobody", AccountTier::Middle).await.unwrap_err();
+    let away = AccountChange { region: Some(None), ..AccountChange::default() };
+    assert_eq!(admin.change_account("Team", away).await.unwrap().region, None);
+    admin.change_account("nobody", change).await.unwrap_err();
+    let none = AccountChange { tokens_per_day: Some(Some(0)), ..AccountChange::default() };
+    let error = admin.change_account("Team", none).await.unwrap_err().to_string();
+    assert!(error.contains("tokens_per_day is 0"), "{error}");
+}
+
+#[tokio::test]
+async fn a_key_changes_only_in_what_is_named_and_makes_sense() {
+    let house = House::new().await;
+    let admin = house.at(NOW);
+    let made = admin.create_key(wish(), None).await.unwrap();
+    let id = made.record.id.as_str();
+    let change = KeyChange {
+        name: Some(" new ".to_owned()),
+        regions: Some(Some(vec![Region::UsEast])),
+        tokens_per_day: Some(Some(5)),
+        expires_at: Some(Some(NOW.plus(DAY))),
+        ..KeyChange::default()
+    };
+    let changed = admin.change_key(id, change, None).await.unwrap();
+    let expected = KeyRecord {
+        name: "new".to_owned(),
+        regions: Some(vec![Region::UsEast]),
+        tokens_per_day: Some(5),
+        expires_at: Some(NOW.plus(DAY)),
+        ..made.record.clone()
+    };
+    assert_eq!(changed, expected);
+    assert_eq!(admin.key(made.key.expose()).await.unwrap(), expected, "the key itself stays");
+
+    let catalog = Catalog::default();
+    let models = Some(Some(vec!["gpt-9".to_owned()]));
+    for (change, message) in [
+        (KeyChange { models, ..KeyChange::default() }, "no model \"gpt-9\""),
+        (
+            KeyChange { region: Some(Some(Region::EuWest)), ..KeyChange::default() },
+            "eu-west is not among the allowed regions us-east",
+        ),
+        (KeyChange { expires_at: Some(Some(NOW)), ..KeyChange::default() }, "not in the future"),
+        (KeyChange { account: Some("nobody".to_owned()), ..KeyChange::default() }, "no account"),
+    ] {
+        let error = admin.change_key(id, change, Some(&catalog)).await.unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+        assert_eq!(admin.key(id).await.unwrap(), expected);
+    }
+    // An expired key can be given another name, and time.
+    let later = house.at(NOW.plus(2 * DAY));
+    let name = KeyChange { name: Some("old".to_owned()), ..KeyChange::default() };
+    later.change_key(id, name, Some(&catalog)).await.unwrap();
+    let never = KeyChange { expires_at: Some(None), ..KeyChange::default() };
+    assert!(later.change_key(id, never, None).await.unwrap().is_valid_at(later.now));
 }

@@ -1,23 +1,30 @@
-//! `sluice accounts`: who pays, and which tier holds for all keys of one.
+//! `sluice accounts`: who pays, and what holds for all keys of one.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
 use sluice_core::clock::UnixMillis;
 use sluice_core::key::AccountTier;
 use sluice_core::level::SecurityLevel;
 use sluice_core::region::Region;
-use sluice_gateway::admin::NewAccount;
+use sluice_gateway::admin::{AccountChange, NewAccount};
+use sluice_gateway::snapshot::Rules;
 use sluice_storage::AccountRecord;
 
 use super::Exit;
-use super::records::{CommandError, Records, level, limit, one_of, or_dash, region, settle, table};
+use super::records::{
+    CommandError, Records, Setting, figure, level, limit, one_of, or_dash, region, setting, settle,
+    table, yes_or_no,
+};
+use crate::config::Settings;
+use crate::serve;
 
 /// Accounts.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AccountsArgs {
-    /// The configuration file. Default: sluice.toml in the current folder.
+    /// The configuration file. Default: what SLUICE_CONFIG names, else sluice.toml in the current
+    /// folder
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) config: Option<PathBuf>,
     #[command(subcommand)]
@@ -30,7 +37,11 @@ enum AccountsCommand {
     List(ListArgs),
     /// Makes an account and prints its id
     Create(CreateArgs),
-    /// Gives an account another tier
+    /// Shows everything about an account
+    Show(ShowArgs),
+    /// Changes what is named about an account; the rest stays
+    Set(SetArgs),
+    /// Gives an account another tier: `set ACCOUNT --tier TIER`
     SetTier(SetTierArgs),
 }
 
@@ -73,6 +84,51 @@ struct CreateArgs {
 }
 
 #[derive(Debug, clap::Args)]
+struct ShowArgs {
+    /// The account's id or name
+    account: String,
+    /// Prints JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+struct SetArgs {
+    /// The account's id or name
+    account: String,
+    /// Its new name, which no other account has
+    #[arg(long)]
+    name: Option<String>,
+    /// lowest, middle or highest: sets its limits and its models
+    #[arg(long, value_parser = tier)]
+    tier: Option<AccountTier>,
+    /// Requests an hour, or tier: as its tier has it
+    #[arg(long, value_name = "N", value_parser = |word: &str| setting(word, "tier", limit))]
+    requests_per_hour: Option<Setting<u64>>,
+    /// Tokens a day, or tier: as its tier has it
+    #[arg(long, value_name = "N", value_parser = |word: &str| setting(word, "tier", limit))]
+    tokens_per_day: Option<Setting<u64>>,
+    /// Requests at once, or tier: as its tier has it
+    #[arg(long, value_name = "N", value_parser = |word: &str| setting(word, "tier", limit))]
+    concurrent_requests: Option<Setting<u64>>,
+    /// Where its requests are processed when neither they nor their key say, or none
+    #[arg(long, value_parser = |word: &str| setting(word, "none", region))]
+    region: Option<Setting<Region>>,
+    /// The mildest level of its requests: standard, high or maximum
+    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    security_level: Option<SecurityLevel>,
+    /// Whether nothing about its requests is stored but sums: yes or no
+    #[arg(long, value_name = "YES", value_parser = yes_or_no)]
+    zero_retention: Option<bool>,
+    /// Whether each of its requests leaves an audit entry: yes or no
+    #[arg(long, value_name = "YES", value_parser = yes_or_no)]
+    audit: Option<bool>,
+    /// Prints the account as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
 struct SetTierArgs {
     /// The account's id or name
     account: String,
@@ -88,29 +144,62 @@ fn tier(word: &str) -> Result<AccountTier, String> {
 /// Runs an `accounts` command.
 pub(crate) async fn run(
     args: AccountsArgs,
-    data_dir: &Path,
+    settings: &Settings,
     now: UnixMillis,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let result = act(args.command, data_dir, now, out, err).await;
+    let result = act(args.command, settings, now, out, err).await;
     settle(result, err)
 }
 
 async fn act(
     command: AccountsCommand,
-    data_dir: &Path,
+    settings: &Settings,
     now: UnixMillis,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<Exit, CommandError> {
+    let (data_dir, rules) = (&settings.storage.data_dir.0, serve::rules(settings));
     let records = match command {
         AccountsCommand::Create(_) => Records::open(data_dir).await?,
         _ => Records::open_existing(data_dir).await?,
     };
     let admin = records.admin(now);
     match command {
-        AccountsCommand::List(args) => list(&admin.accounts().await?, args.json, out)?,
+        AccountsCommand::List(args) => list(&admin.accounts().await?, &rules, args.json, out)?,
+        AccountsCommand::Show(args) => {
+            let account = admin.account(&args.account).await?;
+            let keys = admin.keys().await?;
+            let keys = keys.iter().filter(|key| key.account_id == account.id);
+            let valid = keys.filter(|key| key.is_valid_at(now)).count();
+            match args.json {
+                true => {
+                    let mut line = as_json(&account, &rules);
+                    line["valid_keys"] = json!(valid);
+                    writeln!(out, "{line}")?;
+                }
+                false => {
+                    show(&account, &rules, out)?;
+                    writeln!(out, "{:18} {valid}", "keys that work")?;
+                }
+            }
+        }
+        AccountsCommand::Set(args) => {
+            let (which, json) = (args.account.clone(), args.json);
+            let change = change(args);
+            if change == AccountChange::default() {
+                return Err(CommandError::Usage(
+                    "nothing to change is named; `sluice accounts set --help` says what there is",
+                ));
+            }
+            let account = admin.change_account(&which, change).await?;
+            writeln!(err, "Account {} ({}) is changed.", account.id, account.name)?;
+            match json {
+                true => writeln!(out, "{}", as_json(&account, &rules))?,
+                false => show(&account, &rules, out)?,
+            }
+        }
         AccountsCommand::Create(args) => {
             let wish = NewAccount {
                 name: args.name,
@@ -133,7 +222,8 @@ async fn act(
             writeln!(out, "{}", account.id)?;
         }
         AccountsCommand::SetTier(args) => {
-            let account = admin.set_account_tier(&args.account, args.tier).await?;
+            let change = AccountChange { tier: Some(args.tier), ..AccountChange::default() };
+            let account = admin.change_account(&args.account, change).await?;
             writeln!(err, "Account {} has the {} tier.", account.name, account.tier.as_str())?;
         }
     }
@@ -141,33 +231,81 @@ async fn act(
     Ok(Exit::Done)
 }
 
-fn list(accounts: &[AccountRecord], json: bool, out: &mut dyn Write) -> io::Result<()> {
+fn change(args: SetArgs) -> AccountChange {
+    AccountChange {
+        name: args.name,
+        tier: args.tier,
+        requests_per_hour: args.requests_per_hour.map(|setting| setting.0),
+        tokens_per_day: args.tokens_per_day.map(|setting| setting.0),
+        concurrent_requests: args.concurrent_requests.map(|setting| setting.0),
+        region: args.region.map(|setting| setting.0),
+        minimum_level: args.security_level,
+        zero_retention: args.zero_retention,
+        audit: args.audit,
+    }
+}
+
+fn list(
+    accounts: &[AccountRecord],
+    rules: &Rules,
+    json: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     if json {
         for account in accounts {
-            writeln!(out, "{}", as_json(account))?;
+            writeln!(out, "{}", as_json(account, rules))?;
         }
         return Ok(());
     }
     let rows: Vec<[String; 7]> = accounts
         .iter()
         .map(|account| {
+            let limits = rules.account_rules(account).limits;
             [
                 account.id.to_string(),
                 account.name.clone(),
                 account.tier.as_str().to_owned(),
-                or_dash(account.requests_per_hour),
-                or_dash(account.tokens_per_day),
-                or_dash(account.concurrent_requests),
+                figure(limits.requests_per_hour),
+                figure(limits.tokens_per_day),
+                figure(limits.concurrent_requests),
                 or_dash(account.region.map(Region::as_str)),
             ]
         })
         .collect();
     let heading = ["id", "name", "tier", "requests/hour", "tokens/day", "at once", "region"];
-    table(out, heading, &rows)?;
-    writeln!(out, "\n- is as the tier has it.")
+    table(out, heading, &rows)
 }
 
-fn as_json(account: &AccountRecord) -> serde_json::Value {
+fn show(account: &AccountRecord, rules: &Rules, out: &mut dyn Write) -> io::Result<()> {
+    let yes = |flag: bool| if flag { "yes" } else { "no" }.to_owned();
+    let limits = rules.account_rules(account).limits;
+    let limit = |binding: Option<u64>, own: Option<u64>| match own {
+        Some(own) => format!("{own} (its own)"),
+        None => figure(binding),
+    };
+    let lines = [
+        ("id", account.id.to_string()),
+        ("name", account.name.clone()),
+        ("tier", account.tier.as_str().to_owned()),
+        ("requests per hour", limit(limits.requests_per_hour, account.requests_per_hour)),
+        ("tokens per day", limit(limits.tokens_per_day, account.tokens_per_day)),
+        ("requests at once", limit(limits.concurrent_requests, account.concurrent_requests)),
+        ("default region", or_dash(account.region.map(Region::as_str))),
+        ("security level", format!("at least {}", account.minimum_level.as_str())),
+        ("zero retention", yes(account.zero_retention)),
+        ("audit", yes(account.audit)),
+        ("created", account.created_at.to_rfc3339()),
+    ];
+    for (label, value) in lines {
+        writeln!(out, "{label:18} {value}")?;
+    }
+    Ok(())
+}
+
+/// The figures beside the tier are the account's own; `limits` are what holds, `null` where nothing
+/// does.
+fn as_json(account: &AccountRecord, rules: &Rules) -> serde_json::Value {
+    let limits = rules.account_rules(account).limits;
     json!({
         "id": account.id,
         "name": account.name,
@@ -175,6 +313,11 @@ fn as_json(account: &AccountRecord) -> serde_json::Value {
         "requests_per_hour": account.requests_per_hour,
         "tokens_per_day": account.tokens_per_day,
         "concurrent_requests": account.concurrent_requests,
+        "limits": {
+            "requests_per_hour": limits.requests_per_hour,
+            "tokens_per_day": limits.tokens_per_day,
+            "concurrent_requests": limits.concurrent_requests,
+        },
         "region": account.region,
         "security_level": account.minimum_level,
         "zero_retention": account.zero_retention,

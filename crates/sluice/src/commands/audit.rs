@@ -9,7 +9,7 @@ use sluice_core::money::PicoUsd;
 use sluice_storage::{AuditFilter, AuditVerification, ChainedEntry, Order};
 
 use super::Exit;
-use super::records::{CommandError, Records, or_dash, settle, table};
+use super::records::{CommandError, Names, Records, named, or_dash, settle, table};
 
 /// How many entries a table shows, unless told otherwise.
 const TABLE_ROWS: u32 = 50;
@@ -17,7 +17,8 @@ const TABLE_ROWS: u32 = 50;
 /// The audit trail.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AuditArgs {
-    /// The configuration file. Default: sluice.toml in the current folder.
+    /// The configuration file. Default: what SLUICE_CONFIG names, else sluice.toml in the current
+    /// folder
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) config: Option<PathBuf>,
     #[command(subcommand)]
@@ -81,7 +82,8 @@ async fn act(
                 limit: args.limit.or((!args.json).then_some(TABLE_ROWS)),
                 order: if args.oldest_first { Order::OldestFirst } else { Order::NewestFirst },
             };
-            list(&records.store.audit(&filter).await?, args.json, out)?;
+            let names = Names::read(&records.store).await?;
+            list(&records.store.audit(&filter).await?, &names, args.json, out)?;
             Exit::Done
         }
         AuditCommand::Verify(args) => {
@@ -97,10 +99,15 @@ async fn act(
     Ok(exit)
 }
 
-fn list(entries: &[ChainedEntry], json: bool, out: &mut dyn Write) -> io::Result<()> {
+fn list(
+    entries: &[ChainedEntry],
+    names: &Names,
+    json: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     if json {
         for entry in entries {
-            writeln!(out, "{}", as_json(entry))?;
+            writeln!(out, "{}", as_json(entry, names))?;
         }
         return Ok(());
     }
@@ -112,7 +119,7 @@ fn list(entries: &[ChainedEntry], json: bool, out: &mut dyn Write) -> io::Result
                 seq.to_string(),
                 entry.at.to_rfc3339(),
                 entry.audit_id.clone(),
-                entry.key_id.to_string(),
+                named(&entry.key_id, names.key(&entry.key_id)),
                 model.to_owned(),
                 or_dash(entry.region.map(|region| region.as_str())),
                 entry.outcome.as_str().to_owned(),
@@ -122,7 +129,7 @@ fn list(entries: &[ChainedEntry], json: bool, out: &mut dyn Write) -> io::Result
     table(out, ["no.", "at", "entry", "key", "model", "region", "outcome"], &rows)
 }
 
-fn as_json(chained: &ChainedEntry) -> serde_json::Value {
+fn as_json(chained: &ChainedEntry, names: &Names) -> serde_json::Value {
     let entry = &chained.entry;
     json!({
         "seq": chained.seq,
@@ -131,7 +138,9 @@ fn as_json(chained: &ChainedEntry) -> serde_json::Value {
         "at": entry.at.to_rfc3339(),
         "request_id": entry.request_id,
         "key_id": entry.key_id,
+        "key_name": names.key(&entry.key_id),
         "account_id": entry.account_id,
+        "account_name": names.account(&entry.account_id),
         "remote_addr": entry.remote_addr,
         "app": entry.app,
         "model_asked": entry.model_asked,

@@ -25,10 +25,21 @@ pub(crate) enum CatalogCommand {
     Import(ImportArgs),
 }
 
+impl CatalogCommand {
+    /// The configuration file that is named.
+    pub(crate) fn config(&self) -> Option<&Path> {
+        match self {
+            Self::List(args) => args.config.as_deref(),
+            Self::Import(args) => args.config.as_deref(),
+        }
+    }
+}
+
 /// Prints the models that are served.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
-    /// The configuration file. Default: sluice.toml in the current folder.
+    /// The configuration file. Default: what SLUICE_CONFIG names, else sluice.toml in the current
+    /// folder
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Prints JSON, one object a line.

@@ -24,6 +24,10 @@ pub(crate) enum Exit {
     Failed,
     /// 2: the command line or the configuration is wrong.
     Usage,
+    /// 130: a second signal came while it was stopping, an interrupt (Ctrl-C).
+    Interrupted,
+    /// 143: a second signal came while it was stopping, SIGTERM.
+    Terminated,
 }
 
 impl Exit {
@@ -33,6 +37,8 @@ impl Exit {
             Self::Done => 0,
             Self::Failed => 1,
             Self::Usage => 2,
+            Self::Interrupted => 130,
+            Self::Terminated => 143,
         }
     }
 }

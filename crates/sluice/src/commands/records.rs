@@ -1,9 +1,14 @@
-//! What the commands that work on the data folder share: opening it, failing, tables and words.
+//! What the commands that work on the data folder share: opening it, failing, names, tables and
+//! words.
 
+use std::collections::HashMap;
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use sluice_core::clock::UnixMillis;
+use sluice_core::ids::{AccountId, KeyId};
 use sluice_gateway::admin::{Admin, AdminError};
 use sluice_storage::{MasterKey, StorageError, Store};
 
@@ -40,12 +45,48 @@ impl Records {
     }
 }
 
+/// What people call keys and accounts. Those that are gone have no name any more.
+pub(crate) struct Names {
+    keys: HashMap<KeyId, String>,
+    accounts: HashMap<AccountId, String>,
+}
+
+impl Names {
+    /// The names as they are now.
+    pub(crate) async fn read(store: &Store) -> Result<Self, StorageError> {
+        let keys = store.keys().await?.into_iter().map(|key| (key.id, key.name));
+        let accounts = store.accounts().await?.into_iter().map(|it| (it.id, it.name));
+        Ok(Self { keys: keys.collect(), accounts: accounts.collect() })
+    }
+
+    /// A key's name.
+    pub(crate) fn key(&self, id: &KeyId) -> Option<&str> {
+        self.keys.get(id).map(String::as_str)
+    }
+
+    /// An account's name.
+    pub(crate) fn account(&self, id: &AccountId) -> Option<&str> {
+        self.accounts.get(id).map(String::as_str)
+    }
+}
+
+/// An id with its name: `key_01ab (ci)`.
+pub(crate) fn named(id: impl Display, name: Option<&str>) -> String {
+    name.map_or_else(|| id.to_string(), |name| format!("{id} ({name})"))
+}
+
 /// Why a command ended early.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommandError {
     /// What was asked for cannot be done.
     #[error(transparent)]
     Admin(#[from] AdminError),
+    /// The command line asks for nothing that can be done.
+    #[error("{0}")]
+    Usage(&'static str),
+    /// What was asked for is not there.
+    #[error("{0}")]
+    NotFound(String),
     /// The output cannot be written.
     #[error(transparent)]
     Output(#[from] io::Error),
@@ -62,6 +103,14 @@ pub(crate) fn settle(result: Result<Exit, CommandError>, err: &mut dyn Write) ->
     let error = match result {
         Ok(exit) => return Ok(exit),
         Err(CommandError::Output(error)) => return Err(error),
+        Err(CommandError::Usage(problem)) => {
+            writeln!(err, "{problem}")?;
+            return Ok(Exit::Usage);
+        }
+        Err(CommandError::NotFound(problem)) => {
+            writeln!(err, "{problem}")?;
+            return Ok(Exit::Failed);
+        }
         Err(CommandError::Admin(error)) => error,
     };
     writeln!(err, "{error}")?;
@@ -111,6 +160,88 @@ pub(crate) fn or_dash(value: Option<impl ToString>) -> String {
 pub(crate) fn moment(word: &str) -> Result<UnixMillis, String> {
     UnixMillis::parse(word)
         .ok_or_else(|| "expected a day (2027-01-31) or a time (2027-01-31T09:30:00Z)".to_owned())
+}
+
+/// A moment on the command line that may depend on the time of day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum When {
+    /// This one.
+    At(UnixMillis),
+    /// So many days ago at midnight (UTC): 0 is today's.
+    Midnight(u64),
+    /// So long ago.
+    Ago(Duration),
+}
+
+impl When {
+    /// The moment that is meant at `now`.
+    pub(crate) fn at(self, now: UnixMillis) -> UnixMillis {
+        const DAY_MILLIS: u64 = 86_400_000;
+        match self {
+            Self::At(moment) => moment,
+            Self::Midnight(days) => {
+                let today = now.0 - now.0 % DAY_MILLIS;
+                UnixMillis(today.saturating_sub(days.saturating_mul(DAY_MILLIS)))
+            }
+            Self::Ago(time) => {
+                let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+                UnixMillis(now.0.saturating_sub(millis))
+            }
+        }
+    }
+}
+
+/// A day, a time, `today`, `yesterday`, or how long ago: `7d`, `2h`, `30m`.
+pub(crate) fn when(word: &str) -> Result<When, String> {
+    let ago = |number: &str, seconds: u64| {
+        let number: u64 = number.parse().ok()?;
+        Some(When::Ago(Duration::from_secs(number.checked_mul(seconds)?)))
+    };
+    let found = match word {
+        "today" => Some(When::Midnight(0)),
+        "yesterday" => Some(When::Midnight(1)),
+        _ => match word.split_at_checked(word.len().saturating_sub(1)) {
+            Some((number, "d")) => ago(number, 86_400),
+            Some((number, "h")) => ago(number, 3_600),
+            Some((number, "m")) => ago(number, 60),
+            _ => UnixMillis::parse(word).map(When::At),
+        },
+    };
+    found.ok_or_else(|| {
+        "expected a day (2027-01-31), a time (2027-01-31T09:30:00Z), today, yesterday, or how long \
+         ago (7d, 2h, 30m)"
+            .to_owned()
+    })
+}
+
+/// A setting on the command line that a word takes away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Setting<T>(pub(crate) Option<T>);
+
+/// A setting, or `away`.
+pub(crate) fn setting<T>(
+    word: &str,
+    away: &str,
+    read: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<Setting<T>, String> {
+    if word == away {
+        return Ok(Setting(None));
+    }
+    read(word).map(|value| Setting(Some(value))).map_err(|problem| format!("{problem}, or {away}"))
+}
+
+/// A switch of a `set` command.
+pub(crate) fn yes_or_no(word: &str) -> Result<bool, String> {
+    match word {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err("expected yes or no".to_owned()),
+    }
+}
+
+/// A limit as people read it.
+pub(crate) fn figure(limit: Option<u64>) -> String {
+    limit.map_or_else(|| "unlimited".to_owned(), |limit| limit.to_string())
 }
 
 /// For an argument: the word of a closed set, or the words that there are.

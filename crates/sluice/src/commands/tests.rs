@@ -76,7 +76,7 @@ impl House {
             }
             Ok(Line::Keys(args)) => keys::run(args, &self.settings, NOW, &mut out, &mut err).await,
             Ok(Line::Accounts(args)) => {
-                accounts::run(args, self.data_dir(), NOW, &mut out, &mut err).await
+                accounts::run(args, &self.settings, NOW, &mut out, &mut err).await
             }
             Ok(Line::Usage(args)) => {
                 usage::run(args, self.data_dir(), NOW, &mut out, &mut err).await
@@ -222,7 +222,14 @@ async fn wrong_usage_says_what_is_expected_and_ends_with_2() {
         ("keys create --name a --models gpt-9", "sluice catalog list"),
         ("accounts create --name a --tier gold", "lowest, middle, highest"),
         ("usage list --outcome fine", "completed"),
-        ("usage list --since yesterday", "expected a day"),
+        ("usage list --since tomorrow", "expected a day"),
+        ("usage list --since 7x", "today, yesterday"),
+        ("usage days --since d", "7d"),
+        ("keys set key_1 --requests-per-hour 0", "at least 1, or class"),
+        ("keys set key_1 --regions mars", "us-east, us-west, eu-west, asia-pacific, or all"),
+        ("keys set key_1 --expires soon", "or never"),
+        ("keys set key_1 --audit maybe", "yes or no"),
+        ("accounts set default --tier gold", "lowest, middle, highest"),
     ] {
         let run = house.run(line).await;
         assert_eq!(run.exit, Exit::Usage, "{line}");
@@ -239,7 +246,11 @@ async fn what_is_not_there_ends_with_1() {
         "keys revoke svc_ent_none",
         "keys rotate key_none",
         "keys create --name a --account nobody",
+        "keys set key_none --name a",
         "accounts set-tier nobody lowest",
+        "accounts set nobody --tier lowest",
+        "accounts show nobody",
+        "usage show req_none",
         "usage list --key key_none",
     ] {
         let run = house.run(line).await;
@@ -280,6 +291,202 @@ async fn accounts_are_made_and_used() {
     let listed = json(&house.done("accounts list --json").await);
     assert_eq!((&listed["tier"], &listed["name"]), (&"middle".into(), &"Team".into()));
     assert!(house.done("accounts list").await.contains("middle"));
+}
+
+#[tokio::test]
+async fn keys_set_changes_what_is_named_and_nothing_else() {
+    let house = House::new();
+    let secret = house.done("keys create --name ci --owner team --models mock-fast").await;
+    let before = house.keys().await.remove(0);
+    let shown = house
+        .done(&format!(
+            "keys set {} --name cd --class development --security-level maximum \
+             --requests-per-hour 5 --models all --regions us-east,eu-west --region eu-west \
+             --expires 2027-01-31 --zero-retention yes --audit yes --owner none \
+             --max-tokens model --json",
+            before.id
+        ))
+        .await;
+    let shown = json(&shown);
+    for (field, value) in [
+        ("name", r#""cd""#),
+        ("class", r#""development""#),
+        ("security_level", r#""maximum""#),
+        ("requests_per_hour", "5"),
+        ("tokens_per_day", "null"),
+        ("limits", r#"{"requests_per_hour":5,"tokens_per_day":10000}"#),
+        ("models", "null"),
+        ("regions", r#"["us-east","eu-west"]"#),
+        ("region", r#""eu-west""#),
+        ("expires_at", r#""2027-01-31T00:00:00Z""#),
+        ("zero_retention", "true"),
+        ("audit", "true"),
+        ("owner", "null"),
+        ("max_tokens", r#""model""#),
+    ] {
+        assert_eq!(shown[field].to_string(), value, "{field}");
+    }
+    let after = house.keys().await.remove(0);
+    assert_eq!((after.hash, after.created_at), (before.hash, before.created_at));
+
+    // The key itself names it as well; what is not named stays, and words take settings away.
+    let line = format!(
+        "keys set {} --requests-per-hour class --regions all --region none --expires never \
+         --zero-retention no",
+        secret.trim()
+    );
+    house.done(&line).await;
+    let key = house.keys().await.remove(0);
+    assert_eq!((key.requests_per_hour, key.regions, key.region), (None, None, None));
+    assert_eq!((key.expires_at, key.zero_retention, key.audit), (None, false, true));
+    assert_eq!(key.name, "cd");
+
+    let run = house.run(&format!("keys set {} --models gpt-9", key.id)).await;
+    assert_eq!(run.exit, Exit::Usage);
+    assert!(run.err.contains("sluice catalog list"), "{}", run.err);
+    for line in [format!("keys set {}", key.id), "accounts set default".to_owned()] {
+        let run = house.run(&line).await;
+        assert_eq!(run.exit, Exit::Usage, "{line}");
+        assert!(run.err.contains("nothing to change"), "{}", run.err);
+    }
+}
+
+#[tokio::test]
+async fn accounts_are_set_and_shown() {
+    let house = House::new();
+    house.done("keys create --name a").await;
+    let line = "accounts set default --name Team --tier lowest --tokens-per-day 5 --region eu-west \
+                --security-level high --zero-retention yes --audit yes";
+    house.done(line).await;
+    let shown = json(&house.done("accounts show Team --json").await);
+    for (field, value) in [
+        ("tier", r#""lowest""#),
+        ("tokens_per_day", "5"),
+        ("limits", r#"{"requests_per_hour":100,"tokens_per_day":5,"concurrent_requests":10}"#),
+        ("region", r#""eu-west""#),
+        ("security_level", r#""high""#),
+        ("zero_retention", "true"),
+        ("audit", "true"),
+        ("valid_keys", "1"),
+    ] {
+        assert_eq!(shown[field].to_string(), value, "{field}");
+    }
+    house.done("accounts set Team --tokens-per-day tier --region none --audit no").await;
+    let table = house.done("accounts show Team").await;
+    for said in ["tokens per day     10000", "default region     -", "keys that work     1"] {
+        assert!(table.contains(said), "{table}");
+    }
+}
+
+#[tokio::test]
+async fn a_new_key_is_printed_as_json_on_request() {
+    let house = House::new();
+    let made = json(&house.done("keys create --name ci --owner ops --json").await);
+    let key = made["key"].as_str().unwrap();
+    assert!(sluice_gateway::service_key::ServiceKey::parse(key).is_ok());
+    assert_eq!((&made["name"], &made["account_name"]), (&"ci".into(), &"default".into()));
+    let id = made["id"].as_str().unwrap();
+    let new = json(&house.done(&format!("keys rotate {id} --json")).await);
+    assert_ne!(new["key"], made["key"]);
+    let listed = house.done("keys list --json").await;
+    assert!(!listed.contains(key) && !listed.contains("\"key\""), "{listed}");
+}
+
+#[tokio::test]
+async fn keys_are_listed_with_account_owner_limits_and_last_use() {
+    let house = House::new();
+    house.done("accounts create --name Small --tier lowest").await;
+    house.done("keys create --name used --class enterprise --account Small --owner ops").await;
+    house.done("keys create --name idle --requests-per-hour 7").await;
+    let keys = house.keys().await;
+    let mut entry = usage_entry(1, None);
+    let JournalEntry::Usage(record) = &mut entry else { panic!() };
+    record.key_id = keys.iter().find(|key| key.name == "used").unwrap().id.clone();
+    house.record(&[entry], true).await;
+    let table = house.done("keys list").await;
+    let line = |name: &str| table.lines().find(|line| line.contains(name)).unwrap();
+    for (name, said) in [
+        ("  used  ", ["(Small)", "ops", "  100  ", "  10000  ", "2026-11-21T09:29:59"]),
+        ("  idle  ", ["(default)", "  -  ", "  7  ", "  1000000  ", "never"]),
+    ] {
+        for said in said {
+            assert!(line(name).contains(said), "no {said} in\n{table}");
+        }
+    }
+    let lines = house.done("keys list --json").await;
+    let used = lines.lines().map(json).find(|key| key["name"] == "used").unwrap();
+    assert_eq!(used["limits"]["requests_per_hour"], 100);
+    assert!(used["last_used_at"].as_str().unwrap().starts_with("2026-11-21T09:29:59"));
+}
+
+#[tokio::test]
+async fn names_stand_beside_ids() {
+    let house = House::new();
+    house.done("keys create --name ci").await;
+    let key = house.keys().await.remove(0);
+    let mut usage = usage_entry(1, None);
+    let JournalEntry::Usage(record) = &mut usage else { panic!() };
+    (record.key_id, record.account_id) = (key.id.clone(), key.account_id.clone());
+    let mut audit = audit_entry(1);
+    let JournalEntry::Audit(entry) = &mut audit else { panic!() };
+    (entry.key_id, entry.account_id) = (key.id.clone(), key.account_id.clone());
+    house.record(&[usage, audit], true).await;
+    let named = format!("{} (ci)", key.id);
+    for line in ["usage list", "usage days", "audit list"] {
+        let table = house.done(line).await;
+        assert!(table.contains(&named), "{line}: {table}");
+        let object = json(&house.done(&format!("{line} --json")).await);
+        assert_eq!(
+            (&object["key_name"], &object["account_name"]),
+            (&"ci".into(), &"default".into())
+        );
+    }
+}
+
+#[tokio::test]
+async fn usage_show_prints_one_record_whole() {
+    let house = House::new();
+    house.done("keys create --name ci").await;
+    let key = house.keys().await.remove(0);
+    // One in the database, one still in the journal.
+    for (id, ingest) in [(1, true), (2, false)] {
+        let mut entry = usage_entry(id, Some(PicoUsd(37_500_000_000)));
+        let JournalEntry::Usage(record) = &mut entry else { panic!() };
+        record.key_id = key.id.clone();
+        house.record(&[entry], ingest).await;
+    }
+    for id in ["req_1", "req_2"] {
+        let shown = json(&house.done(&format!("usage show {id} --json")).await);
+        assert_eq!((&shown["request_id"], &shown["key_name"]), (&id.into(), &"ci".into()));
+        assert_eq!(shown["cost_usd"], 0.0375);
+        let table = house.done(&format!("usage show {id}")).await;
+        for said in [id, "outcome                completed", "key_name               ci"] {
+            assert!(table.contains(said), "no {said} in\n{table}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn days_and_times_are_named_as_people_say_them() {
+    let house = House::new();
+    // One second before NOW, which is 09:30.
+    house.record(&[usage_entry(1, None)], true).await;
+    for (line, count) in [
+        ("--since today", 1),
+        ("--since yesterday", 1),
+        ("--until today", 0),
+        ("--since yesterday --until today", 0),
+        ("--since 1m", 1),
+        ("--since 2h", 1),
+        ("--since 7d --until 1m", 0),
+        ("--since 2026-11-21", 1),
+        ("--since 2026-11-21T09:30:00Z", 0),
+    ] {
+        let listed = house.done(&format!("usage list --json {line}")).await;
+        assert_eq!(listed.lines().count(), count, "{line}");
+    }
+    assert_eq!(house.done("usage days --json --since yesterday").await.lines().count(), 1);
+    assert_eq!(house.done("usage days --json --since yesterday --until today").await, "");
 }
 
 #[tokio::test]

@@ -12,7 +12,9 @@ use sluice_core::outcome::Outcome;
 use sluice_storage::{DaySum, Order, UsageFilter, UsageRecord};
 
 use super::Exit;
-use super::records::{CommandError, Records, moment, one_of, or_dash, settle, table};
+use super::records::{
+    CommandError, Names, Records, When, named, one_of, or_dash, settle, table, when,
+};
 
 /// How many records a table shows, unless told otherwise.
 const TABLE_ROWS: u32 = 50;
@@ -20,7 +22,8 @@ const TABLE_ROWS: u32 = 50;
 /// Usage.
 #[derive(Debug, clap::Args)]
 pub(crate) struct UsageArgs {
-    /// The configuration file. Default: sluice.toml in the current folder.
+    /// The configuration file. Default: what SLUICE_CONFIG names, else sluice.toml in the current
+    /// folder
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) config: Option<PathBuf>,
     #[command(subcommand)]
@@ -31,6 +34,8 @@ pub(crate) struct UsageArgs {
 enum UsageCommand {
     /// Lists the records of single requests
     List(ListArgs),
+    /// Shows everything about the record of one request
+    Show(ShowArgs),
     /// Lists sums a day and key, with the requests of zero-retention mode
     Days(DaysArgs),
 }
@@ -49,12 +54,13 @@ struct ListArgs {
     /// Only with this outcome
     #[arg(long, value_parser = outcome)]
     outcome: Option<Outcome>,
-    /// Only from this day or time on
-    #[arg(long, value_name = "DATE", value_parser = moment)]
-    since: Option<UnixMillis>,
-    /// Only before this day or time
-    #[arg(long, value_name = "DATE", value_parser = moment)]
-    until: Option<UnixMillis>,
+    /// Only from then on: a day (2027-01-31), a time (2027-01-31T09:30:00Z), today, yesterday, or
+    /// how long ago (7d, 2h, 30m). Days are UTC
+    #[arg(long, value_name = "WHEN", value_parser = when)]
+    since: Option<When>,
+    /// Only before then
+    #[arg(long, value_name = "WHEN", value_parser = when)]
+    until: Option<When>,
     /// At most so many [default: 50 in a table, all as JSON]
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
@@ -67,13 +73,22 @@ struct ListArgs {
 }
 
 #[derive(Debug, clap::Args)]
+struct ShowArgs {
+    /// The request's id, as `x-request-id` of its answer has it
+    request_id: String,
+    /// Prints JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
 struct DaysArgs {
-    /// From this day on
-    #[arg(long, value_name = "DATE", value_parser = moment)]
-    since: Option<UnixMillis>,
+    /// From this day on: 2027-01-31, today, yesterday, or how long ago (7d). Days are UTC
+    #[arg(long, value_name = "WHEN", value_parser = when)]
+    since: Option<When>,
     /// Before this day
-    #[arg(long, value_name = "DATE", value_parser = moment)]
-    until: Option<UnixMillis>,
+    #[arg(long, value_name = "WHEN", value_parser = when)]
+    until: Option<When>,
     /// Prints JSON, one object a line
     #[arg(long)]
     json: bool,
@@ -102,6 +117,7 @@ async fn act(
     out: &mut dyn Write,
 ) -> Result<Exit, CommandError> {
     let records = Records::open_existing(data_dir).await?;
+    let names = Names::read(&records.store).await?;
     match command {
         UsageCommand::List(args) => {
             let filter = filter(&args, &records, now).await?;
@@ -109,17 +125,25 @@ async fn act(
             match args.json {
                 true => {
                     for record in &usage {
-                        writeln!(out, "{}", as_json(record))?;
+                        writeln!(out, "{}", as_json(record, &names))?;
                     }
                 }
-                false => list(&usage, filter.limit, out)?,
+                false => list(&usage, &names, filter.limit, out)?,
+            }
+        }
+        UsageCommand::Show(args) => {
+            let record = find(&records, &args.request_id).await?;
+            match args.json {
+                true => writeln!(out, "{}", as_json(&record, &names))?,
+                false => show(&record, &names, out)?,
             }
         }
         UsageCommand::Days(args) => {
-            let since = args.since.unwrap_or_default();
-            let until = args.until.unwrap_or(now.plus(std::time::Duration::from_secs(1)));
+            let since = args.since.map_or_else(UnixMillis::default, |since| since.at(now));
+            let soon = now.plus(std::time::Duration::from_secs(1));
+            let until = args.until.map_or(soon, |until| until.at(now));
             let sums = records.store.usage_sums(since, until).await?;
-            days(&sums, args.json, out)?;
+            days(&sums, &names, args.json, out)?;
         }
     }
     records.store.close().await;
@@ -145,20 +169,40 @@ async fn filter(
         account_id,
         model: args.model.clone(),
         outcome: args.outcome,
-        since: args.since,
-        until: args.until,
+        since: args.since.map(|since| since.at(now)),
+        until: args.until.map(|until| until.at(now)),
         limit: args.limit.or((!args.json).then_some(TABLE_ROWS)),
         order: if args.oldest_first { Order::OldestFirst } else { Order::NewestFirst },
     })
 }
 
-fn list(usage: &[UsageRecord], limit: Option<u32>, out: &mut dyn Write) -> io::Result<()> {
-    let rows: Vec<[String; 9]> = usage
+/// The record of a request, in the database or still in the journal.
+async fn find(records: &Records, id: &str) -> Result<UsageRecord, CommandError> {
+    // The journal first: what is ingested between the two readings is found in both.
+    let tail = records.store.journal_tail().await?.usage;
+    let stored = records.store.usage_of(&id.into()).await?;
+    let found = stored.or_else(|| tail.into_iter().find(|it| it.request_id.as_str() == id));
+    found.ok_or_else(|| {
+        CommandError::NotFound(format!(
+            "there is no record of a request {id:?}; its answer names it in the header \
+             x-request-id, `sluice usage list` lists the latest, and zero retention leaves none"
+        ))
+    })
+}
+
+fn list(
+    usage: &[UsageRecord],
+    names: &Names,
+    limit: Option<u32>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let rows: Vec<[String; 10]> = usage
         .iter()
         .map(|record| {
             [
                 record.started_at.to_rfc3339(),
                 record.request_id.to_string(),
+                named(&record.key_id, names.key(&record.key_id)),
                 model(record).to_owned(),
                 record.usage.prompt_tokens().to_string(),
                 record.usage.completion_tokens().to_string(),
@@ -169,8 +213,18 @@ fn list(usage: &[UsageRecord], limit: Option<u32>, out: &mut dyn Write) -> io::R
             ]
         })
         .collect();
-    let heading =
-        ["started", "request", "model", "prompt", "completion", "US$", "ms", "outcome", "filter"];
+    let heading = [
+        "started",
+        "request",
+        "key",
+        "model",
+        "prompt",
+        "completion",
+        "US$",
+        "ms",
+        "outcome",
+        "filter",
+    ];
     table(out, heading, &rows)?;
     if limit.is_some_and(|limit| u32::try_from(rows.len()) == Ok(limit)) {
         writeln!(out, "\nThere may be more; --limit N shows them.")?;
@@ -187,12 +241,29 @@ fn dollars(cost: Option<PicoUsd>) -> String {
     cost.map_or_else(|| "?".to_owned(), |cost| cost.to_string())
 }
 
-fn as_json(record: &UsageRecord) -> serde_json::Value {
+/// Prints every field of a record, one a line, under the name that it has in JSON.
+fn show(record: &UsageRecord, names: &Names, out: &mut dyn Write) -> io::Result<()> {
+    let fields = as_json(record, names);
+    let Some(fields) = fields.as_object() else { return Ok(()) };
+    for (label, value) in fields {
+        let value = match value {
+            serde_json::Value::Null => "-".to_owned(),
+            serde_json::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        writeln!(out, "{label:22} {value}")?;
+    }
+    Ok(())
+}
+
+fn as_json(record: &UsageRecord, names: &Names) -> serde_json::Value {
     json!({
         "request_id": record.request_id,
         "started_at": record.started_at.to_rfc3339(),
         "key_id": record.key_id,
+        "key_name": names.key(&record.key_id),
         "account_id": record.account_id,
+        "account_name": names.account(&record.account_id),
         "app_url": record.app_url,
         "app_title": record.app_title,
         "model": model(record),
@@ -219,14 +290,16 @@ fn as_json(record: &UsageRecord) -> serde_json::Value {
     })
 }
 
-fn days(sums: &[DaySum], json: bool, out: &mut dyn Write) -> io::Result<()> {
+fn days(sums: &[DaySum], names: &Names, json: bool, out: &mut dyn Write) -> io::Result<()> {
     let day = |sum: &DaySum| UnixMillis(sum.day * 1000).to_rfc3339()[..10].to_owned();
     if json {
         for sum in sums {
             let line = json!({
                 "day": day(sum),
                 "key_id": sum.key_id,
+                "key_name": names.key(&sum.key_id),
                 "account_id": sum.account_id,
+                "account_name": names.account(&sum.account_id),
                 "requests": sum.requests,
                 "prompt_tokens": sum.usage.prompt_tokens(),
                 "completion_tokens": sum.usage.completion_tokens(),
@@ -238,12 +311,13 @@ fn days(sums: &[DaySum], json: bool, out: &mut dyn Write) -> io::Result<()> {
         }
         return Ok(());
     }
-    let rows: Vec<[String; 7]> = sums
+    let rows: Vec<[String; 8]> = sums
         .iter()
         .map(|sum| {
             [
                 day(sum),
-                sum.key_id.to_string(),
+                named(&sum.key_id, names.key(&sum.key_id)),
+                named(&sum.account_id, names.account(&sum.account_id)),
                 sum.requests.to_string(),
                 sum.usage.prompt_tokens().to_string(),
                 sum.usage.completion_tokens().to_string(),
@@ -252,6 +326,7 @@ fn days(sums: &[DaySum], json: bool, out: &mut dyn Write) -> io::Result<()> {
             ]
         })
         .collect();
-    let heading = ["day", "key", "requests", "prompt", "completion", "US$", "without a price"];
+    let heading =
+        ["day", "key", "account", "requests", "prompt", "completion", "US$", "without a price"];
     table(out, heading, &rows)
 }

@@ -3,7 +3,27 @@
 //! Everything else takes it as an argument, so that no test depends on the machine it runs on.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// What a file held, as a hash; `None` where it could not be read.
+pub(crate) type FileHash = Option<[u8; 32]>;
+
+/// A file, and what it held when it was read.
+pub(crate) type FileRead = (PathBuf, FileHash);
+
+/// The hash of a file's text.
+pub(crate) fn hash_of(text: &str) -> FileHash {
+    Some(*blake3::hash(text.as_bytes()).as_bytes())
+}
+
+/// What the file system says about a file without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    modified: SystemTime,
+    length: u64,
+    inode: u64,
+}
 
 /// Variables, files and local servers.
 pub(crate) trait Environment {
@@ -12,6 +32,22 @@ pub(crate) trait Environment {
 
     /// The text of a file.
     fn read_file(&self, path: &Path) -> io::Result<String>;
+
+    /// What the file system says about a file; `None` where it has to be read to know.
+    fn stamp(&self, _path: &Path) -> Option<Stamp> {
+        None
+    }
+
+    /// Whether users other than its owner may write to a folder.
+    fn others_can_write(&self, _path: &Path) -> bool {
+        false
+    }
+
+    /// Whether no provider is going to be asked. Then a provider's credential or address that is
+    /// missing is a warning and no problem.
+    fn asks_no_provider(&self) -> bool {
+        false
+    }
 
     /// The model servers on this machine that answered a probe.
     fn local_servers(&self) -> &[LocalServer] {
@@ -33,6 +69,15 @@ pub(crate) struct LocalServer {
 pub(crate) struct ProcessEnvironment {
     /// The local servers that answered, as the caller found out.
     pub(crate) local: Vec<LocalServer>,
+    /// Whether no provider is going to be asked.
+    pub(crate) asks_no_provider: bool,
+}
+
+impl ProcessEnvironment {
+    /// The environment of a command that asks no provider.
+    pub(crate) fn without_providers() -> Self {
+        Self { asks_no_provider: true, ..Self::default() }
+    }
 }
 
 impl Environment for ProcessEnvironment {
@@ -43,6 +88,25 @@ impl Environment for ProcessEnvironment {
 
     fn read_file(&self, path: &Path) -> io::Result<String> {
         std::fs::read_to_string(path)
+    }
+
+    fn stamp(&self, path: &Path) -> Option<Stamp> {
+        let data = std::fs::metadata(path).ok()?;
+        #[cfg(unix)]
+        let inode = std::os::unix::fs::MetadataExt::ino(&data);
+        #[cfg(not(unix))]
+        let inode = 0;
+        Some(Stamp { modified: data.modified().ok()?, length: data.len(), inode })
+    }
+
+    #[cfg(unix)]
+    fn others_can_write(&self, path: &Path) -> bool {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o022 != 0)
+    }
+
+    fn asks_no_provider(&self) -> bool {
+        self.asks_no_provider
     }
 
     fn local_servers(&self) -> &[LocalServer] {
@@ -110,6 +174,8 @@ pub(crate) mod tests {
         pub(crate) variables: HashMap<String, String>,
         pub(crate) files: HashMap<String, String>,
         pub(crate) local: Vec<LocalServer>,
+        pub(crate) open_folders: Vec<String>,
+        pub(crate) asks_no_provider: bool,
     }
 
     impl FixedEnvironment {
@@ -120,6 +186,18 @@ pub(crate) mod tests {
 
         pub(crate) fn file(mut self, path: &str, text: &str) -> Self {
             self.files.insert(path.to_owned(), text.to_owned());
+            self
+        }
+
+        /// With a folder that everybody may write to.
+        pub(crate) fn open_folder(mut self, path: &str) -> Self {
+            self.open_folders.push(path.to_owned());
+            self
+        }
+
+        /// As a command sees it that asks no provider.
+        pub(crate) fn without_providers(mut self) -> Self {
+            self.asks_no_provider = true;
             self
         }
 
@@ -138,6 +216,14 @@ pub(crate) mod tests {
         fn read_file(&self, path: &Path) -> io::Result<String> {
             let text = path.to_str().and_then(|path| self.files.get(path));
             text.cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
+        }
+
+        fn others_can_write(&self, path: &Path) -> bool {
+            self.open_folders.iter().any(|folder| Path::new(folder) == path)
+        }
+
+        fn asks_no_provider(&self) -> bool {
+            self.asks_no_provider
         }
 
         fn local_servers(&self) -> &[LocalServer] {

@@ -5,6 +5,7 @@
 //! and [`routers`] put them together with the presets and the built-in catalogue, and whatever is
 //! wrong on the way is in [`Problems`], all at once.
 
+pub(crate) mod acceptance;
 mod aliases;
 pub(crate) mod environment;
 pub(crate) mod example;
@@ -21,17 +22,19 @@ pub(crate) mod words;
 
 use std::path::{Path, PathBuf};
 
+use acceptance::WrittenSection;
+use environment::{FileRead, hash_of};
 use sluice_core::region::Region;
 use sluice_routing::catalog::Catalog;
 use sluice_routing::catalog::facts::FactList;
 use sluice_security::kind::Kind;
-use sluice_security::scan::Scanner;
+use sluice_security::scan::{Scanner, SettingsProblem};
 use sluice_security::surrogate::Surrogates;
 
 pub(crate) use environment::{Environment, LocalServer, ProcessEnvironment};
 pub(crate) use problem::{Problem, Problems};
 pub(crate) use providers::{ProviderSettings, local_candidates};
-use read::{FromToml, Reader};
+use read::{FromToml, Node, Reader, find};
 use sections::{
     KeyPolicy, LogSettings, Root, SecuritySettings, ServerSettings, StorageSettings, TierLimits,
     TimeoutSettings,
@@ -39,6 +42,9 @@ use sections::{
 
 /// The name of the configuration file that is looked for in the current folder.
 pub(crate) const DEFAULT_FILE: &str = "sluice.toml";
+
+/// The environment variable that names the configuration file where the command line does not.
+pub(crate) const FILE_VARIABLE: &str = "SLUICE_CONFIG";
 
 /// The file of imported models and prices in the data folder.
 pub(crate) const CATALOG_FILE: &str = "catalog.json";
@@ -70,8 +76,11 @@ pub(crate) struct Settings {
     pub(crate) discovered: bool,
     /// The models that they have, and the routers over them.
     pub(crate) catalog: Catalog,
-    /// Every file that this was read from: when one changes, so may the configuration.
-    pub(crate) files: Vec<PathBuf>,
+    /// Every file that this was read from, and what it held: when one changes, so may the
+    /// configuration. An imported catalogue is among them also where there is none yet.
+    pub(crate) files: Vec<FileRead>,
+    /// The sections that the file has something in.
+    pub(crate) written: Vec<WrittenSection>,
     /// What works but is probably not meant so; one sentence each.
     pub(crate) warnings: Vec<String>,
 }
@@ -94,14 +103,17 @@ impl Settings {
         Self::from_text(Some(path), &text, environment)
     }
 
-    /// The configuration that a command means: `config` where one is named, else `sluice.toml` in
-    /// the current folder, else none.
+    /// The configuration that a command means: `config` where one is named, else what
+    /// [`FILE_VARIABLE`] names, else `sluice.toml` in the current folder, else none.
     pub(crate) fn open(
         config: Option<&Path>,
         environment: &dyn Environment,
     ) -> Result<Self, Problems> {
         if let Some(path) = config {
             return Self::load(path, environment);
+        }
+        if let Some(path) = environment.variable(FILE_VARIABLE).filter(|path| !path.is_empty()) {
+            return Self::load(Path::new(&path), environment);
         }
         let usual = Path::new(DEFAULT_FILE);
         match environment.read_file(usual) {
@@ -136,10 +148,10 @@ impl Settings {
             return Err(reader.problems);
         };
         check_server(&root, &mut reader);
-        check_security(&root.security, &mut reader);
+        check_security(&root.security, &document, &mut reader);
 
         let mut warnings = Vec::new();
-        let facts = known_models(&root.storage, &mut reader, &mut warnings);
+        let (facts, imported) = known_models(&root.storage, &mut reader, &mut warnings);
         let discovered = root.providers.is_empty();
         let providers = if discovered {
             providers::discover(environment, root.server.listen)
@@ -153,8 +165,11 @@ impl Settings {
             return Err(reader.problems);
         }
 
-        let mut files: Vec<PathBuf> = path.map(Path::to_owned).into_iter().collect();
-        files.append(&mut reader.files);
+        let file = path.map(|path| (path.to_owned(), hash_of(text)));
+        let files = file.into_iter().chain(std::mem::take(&mut reader.files)).collect();
+        let mut written = acceptance::written(&document);
+        written.extend(imported.then(WrittenSection::imported_catalog));
+        warnings.append(&mut reader.warnings);
         Ok(Self {
             file: path.map(Path::to_owned),
             default_region: root.default_region,
@@ -169,6 +184,7 @@ impl Settings {
             discovered,
             catalog,
             files,
+            written,
             warnings,
         })
     }
@@ -243,17 +259,21 @@ fn check_server(root: &Root, reader: &mut Reader<'_>) {
     }
 }
 
-/// Whether the filter can be made of `[security]`.
-fn check_security(security: &SecuritySettings, reader: &mut Reader<'_>) {
-    if let Err(problem) = Scanner::new(&security.filter().scanner) {
-        let key = format!("security.{}[{}]", problem.setting, problem.index);
-        let fix = match problem.setting {
+/// Whether the filter can be made of `[security]`: every entry of a list that it cannot use, each
+/// with its line.
+fn check_security(security: &SecuritySettings, document: &Node<'_>, reader: &mut Reader<'_>) {
+    for SettingsProblem { setting, index, problem } in Scanner::problems(&security.filter().scanner)
+    {
+        let fix = match setting {
             "patterns" => {
                 "write a regular expression as Rust's `regex` crate documents it, in single quotes"
             }
             _ => "write a text that is long enough to be told from other words",
         };
-        reader.wrong_at(key, None, problem.problem, fix);
+        let list = find(document, "security").and_then(|section| find(section, setting));
+        let entry = list.and_then(|list| list.get_ref().as_array()?.get(index));
+        let line = entry.and_then(|entry| reader.line(entry.span().start));
+        reader.wrong_at(format!("security.{setting}[{index}]"), line, problem, fix);
     }
     for kind in &security.surrogates {
         if !Surrogates::OFFERED.contains(*kind) {
@@ -265,27 +285,33 @@ fn check_security(security: &SecuritySettings, reader: &mut Reader<'_>) {
     }
 }
 
-/// The built-in list of models, and what was imported into the data folder over it.
+/// The built-in list of models, with what was imported into the data folder over it; and whether
+/// anything was.
 fn known_models(
     storage: &StorageSettings,
     reader: &mut Reader<'_>,
     warnings: &mut Vec<String>,
-) -> FactList {
+) -> (FactList, bool) {
     let mut facts = FactList::built_in();
     let path = storage.data_dir.0.join(CATALOG_FILE);
+    let text = reader.environment.read_file(&path).ok();
+    let hash = text.as_deref().and_then(hash_of);
+    reader.files.push((path.clone(), hash));
     // Where there is no such file, nothing was imported.
-    let Ok(text) = reader.environment.read_file(&path) else { return facts };
+    let Some(text) = text else { return (facts, false) };
     match FactList::parse(&text) {
         Ok(imported) => {
             facts.overlay(imported);
-            reader.files.push(path);
+            (facts, true)
         }
-        Err(error) => warnings.push(format!(
-            "{} is not used: {error}; import it again with `sluice catalog import`",
-            path.display()
-        )),
+        Err(error) => {
+            warnings.push(format!(
+                "{} is not used: {error}; import it again with `sluice catalog import`",
+                path.display()
+            ));
+            (facts, false)
+        }
     }
-    facts
 }
 
 #[cfg(test)]

@@ -225,8 +225,12 @@ fn check_one(
     let credential = own_key.or(usual);
     if credential.is_none() && preset.needs_credential() && at_home {
         let what = format!("missing, and {} is not set", preset.env.join(" and "));
-        let fix = format!("api_key = \"${{{}}}\", or api_key_file", preset.env[0]);
-        reader.wrong_at(format!("{}.api_key", entry.path), entry.line, what, fix);
+        if reader.environment.asks_no_provider() {
+            reader.warnings.push(format!("{}.api_key: {what}", entry.path));
+        } else {
+            let fix = format!("api_key = \"${{{}}}\", or api_key_file", preset.env[0]);
+            reader.wrong_at(format!("{}.api_key", entry.path), entry.line, what, fix);
+        }
     }
     Some(CheckedProvider {
         settings: ProviderSettings {

@@ -5,12 +5,12 @@
 //! recorded and replaced by its default, so that the rest of the file is checked as well; whoever
 //! asked must look at [`Problems`] before using the result.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::environment::{Environment, Unresolved, substitute};
+use super::environment::{Environment, FileRead, Unresolved, substitute};
 use super::problem::{Problem, Problems, nearest};
 
 /// A value of the document, with its place in it.
@@ -138,7 +138,9 @@ pub(crate) struct Reader<'a> {
     /// What is wrong so far.
     pub(crate) problems: Problems,
     /// The files that values were read from, for whoever watches for changes.
-    pub(crate) files: Vec<PathBuf>,
+    pub(crate) files: Vec<FileRead>,
+    /// What is missing but is not needed, since no provider is asked; one sentence each.
+    pub(crate) warnings: Vec<String>,
     file: Option<String>,
     text: &'a str,
     path: String,
@@ -157,6 +159,7 @@ impl<'a> Reader<'a> {
             folder,
             problems: Problems::default(),
             files: Vec::new(),
+            warnings: Vec::new(),
             file: file.map(|file| file.display().to_string()),
             text,
             path: String::new(),
@@ -224,6 +227,10 @@ impl<'a> Reader<'a> {
         };
         match substitute(text, self.environment) {
             Ok(text) => Some(text),
+            Err(Unresolved::Unset(name)) if self.can_do_without() => {
+                self.do_without(format!("the environment variable {name} is not set"));
+                None
+            }
             Err(Unresolved::Unset(name)) => {
                 let fix = format!("set it, or give a default: ${{{name}:-…}}");
                 self.wrong(value, format!("the environment variable {name} is not set"), &fix);
@@ -235,6 +242,21 @@ impl<'a> Reader<'a> {
                 None
             }
         }
+    }
+
+    /// Whether what is missing at the current key does not matter: how a provider is reached, where
+    /// none is going to be asked.
+    pub(crate) fn can_do_without(&self) -> bool {
+        const OF_CALLS: [&str; 5] =
+            ["api_key", "api_key_file", "base_url", "headers", "api_version"];
+        let key = self.path.strip_prefix("providers[").and_then(|rest| rest.split_once("]."));
+        let key = key.map(|(_, key)| key.split('.').next().unwrap_or(key));
+        self.environment.asks_no_provider() && key.is_some_and(|key| OF_CALLS.contains(&key))
+    }
+
+    /// Notes what is missing at the current key.
+    pub(crate) fn do_without(&mut self, what: impl std::fmt::Display) {
+        self.warnings.push(format!("{}: {what}", self.path));
     }
 
     /// The line of a byte of the document, from 1; `None` without a file.
@@ -364,7 +386,7 @@ impl<T: Repeated> FromToml for Entries<T> {
 }
 
 /// A key's value in a table.
-fn find<'n, 't>(table: &'n Node<'t>, name: &str) -> Option<&'n Node<'t>> {
+pub(crate) fn find<'n, 't>(table: &'n Node<'t>, name: &str) -> Option<&'n Node<'t>> {
     let table = table.get_ref().as_table()?;
     table.iter().find(|(key, _)| key.get_ref() == name).map(|(_, value)| value)
 }

@@ -69,10 +69,10 @@ section! {
         /// Origins whose pages may call the API from a browser ("*" for all). None by default:
         /// a key does not belong in a browser.
         cors_allowed_origins: Vec<Origin> = [],
-        /// Certificate chain in PEM format. With the key below, the API is served by HTTPS.
-        /// Needs a restart.
+        /// Certificate chain in PEM format. With the key below, the API is served by HTTPS. What
+        /// the file holds is renewed while Sluice runs; another name needs a restart.
         tls_certificate_file: Option<FilePath> => "tls/certificate.pem",
-        /// The certificate's private key in PEM format. Needs a restart.
+        /// The certificate's private key in PEM format. Another name needs a restart.
         tls_key_file: Option<FilePath> => "tls/key.pem",
         /// How often a comment is sent into a stream whose model is silent, so that proxies in
         /// between keep the connection.

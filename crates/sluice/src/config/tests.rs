@@ -1,5 +1,7 @@
 //! What a configuration means, and every way in which one can be wrong.
 
+mod running;
+
 use std::path::Path;
 
 use proptest::prelude::*;
@@ -25,6 +27,11 @@ fn good(text: &str) -> Settings {
 /// All problems of `text`, as a user reads them.
 fn problems(text: &str) -> String {
     load(text, &FixedEnvironment::default()).expect_err("expected problems").to_string()
+}
+
+/// The files that it was read from.
+fn files(settings: &Settings) -> Vec<&str> {
+    settings.files.iter().filter_map(|(path, _)| path.to_str()).collect()
 }
 
 const LAB: &str = r#"
@@ -53,7 +60,7 @@ fn the_documented_file_means_what_it_says() {
     assert_eq!(settings.server.metrics_listen.0.map(|address| address.port()), Some(9464));
     assert_eq!(settings.storage.data_dir.0, Path::new("etc/data"));
     assert_eq!(settings.warnings, Vec::<String>::new());
-    assert_eq!(settings.files, [Path::new("etc/sluice.toml")]);
+    assert_eq!(files(&settings), ["etc/sluice.toml", "etc/data/catalog.json"]);
 
     let [lab] = settings.providers.as_slice() else { panic!("one provider") };
     assert_eq!((lab.id.as_str(), lab.base_url.as_str()), ("lab", "http://127.0.0.1:9300/v1"));
@@ -309,7 +316,10 @@ fn keys_come_from_the_file_a_file_or_the_environment() {
         .collect();
     // The usual key is not sent to another address.
     assert_eq!(keys, [Some("sk-usual"), Some("sk-mine"), Some("sk-from-file"), None]);
-    assert_eq!(settings.files, [Path::new("etc/sluice.toml"), Path::new("etc/secrets/key")]);
+    assert_eq!(
+        files(&settings),
+        ["etc/sluice.toml", "etc/secrets/key", "etc/sluice-data/catalog.json"]
+    );
     assert!(!format!("{settings:?}").contains("sk-"));
 }
 

@@ -10,6 +10,7 @@ use sluice_core::money::TokenPrice;
 use sluice_core::secret::Secret;
 use toml::de::DeValue;
 
+use super::environment::hash_of;
 use super::read::{FromToml, Node, Reader, Shape, article};
 
 /// A listener's address, or none: `""`.
@@ -195,8 +196,12 @@ impl FromToml for SecretFile {
         let FilePath(path) = FilePath::read(value, default, reader)?;
         match reader.environment.read_file(&path) {
             Ok(text) => {
-                reader.files.push(path);
+                reader.files.push((path, hash_of(&text)));
                 secret(value, text, reader).map(Self)
+            }
+            Err(error) if reader.can_do_without() => {
+                reader.do_without(format!("cannot read {}: {error}", path.display()));
+                None
             }
             Err(error) => {
                 let fix = "relative paths start from the folder of the configuration file";
@@ -211,6 +216,10 @@ impl FromToml for SecretFile {
 fn secret(value: &Node<'_>, text: String, reader: &mut Reader<'_>) -> Option<Secret<String>> {
     let text = Secret::new(text);
     let trimmed = Secret::new(text.expose().trim().to_owned());
+    if trimmed.expose().is_empty() && reader.can_do_without() {
+        reader.do_without("is empty");
+        return None;
+    }
     if trimmed.expose().is_empty() {
         reader.wrong(value, "is empty", "give the key, or leave this out where none is needed");
         return None;
@@ -337,7 +346,10 @@ impl FromToml for BaseUrl {
     const SHAPE: Shape = Shape::Value;
 
     fn read(value: &Node<'_>, _: Option<&Node<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
-        let text = reader.text_of(value)?;
+        let Some(text) = reader.text_of(value) else {
+            // Nobody is going to be asked there; a provider without any address could not be told.
+            return reader.can_do_without().then(|| Self("http://not-set.invalid".to_owned()));
+        };
         let trimmed = text.trim_end_matches('/');
         let wrong = match trimmed.parse::<http::Uri>() {
             Ok(uri) if !matches!(uri.scheme_str(), Some("http" | "https")) => {

@@ -64,8 +64,14 @@ pub(crate) enum Capability {
 }
 
 /// A closed set of words.
-trait Word: Copy + 'static {
+pub(crate) trait Word: Copy + 'static {
+    /// Each word with its meaning.
     const WORDS: &'static [(&'static str, Self)];
+}
+
+/// The word for a setting, as the file has it.
+pub(crate) fn word_of<T: Word + PartialEq>(value: T) -> &'static str {
+    T::WORDS.iter().find(|(_, meaning)| *meaning == value).map_or("?", |(word, _)| word)
 }
 
 macro_rules! words {

@@ -134,7 +134,8 @@ fn endpoint(provider: &ProviderSettings) -> Endpoint {
     }
 }
 
-fn rules(settings: &Settings) -> Rules {
+/// The limits that `settings` give to classes and tiers, and what else holds for all.
+pub(crate) fn rules(settings: &Settings) -> Rules {
     let classes = KeyClass::ALL.into_iter().map(|class| {
         let of = settings.keys.of(class);
         let limits = Limits {

@@ -1,22 +1,17 @@
-//! What goes on beside the requests: the journal into the database, new keys, a changed
-//! configuration, the signal to stop.
+//! What goes on beside the requests: the journal into the database, old windows, the signal to
+//! stop.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use sluice_api::Api;
 use sluice_core::clock::Clock;
 use sluice_gateway::gateway::Gateway;
 use sluice_gateway::limits::TOKEN_WINDOW_SECONDS;
-use sluice_storage::{Ingester, Journal, StorageError, Store, window_start};
+use sluice_storage::{Ingester, Journal, Store, window_start};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
-use super::assembly::{self, Assembly};
-use crate::cli;
-use crate::config::Settings;
+use crate::commands::Exit;
 
 /// How often the journal is looked at when it was empty.
 const INGEST_PAUSE: Duration = Duration::from_millis(250);
@@ -26,8 +21,6 @@ const INGEST_PAUSE_UNDER_LOAD: Duration = Duration::from_secs(1);
 /// A journal of so many bytes is carried over faster, for a quiet hour may not come: then a
 /// tenth of a processor is spent on it.
 const LARGE_BACKLOG: i64 = 256 << 20;
-/// How often keys, accounts and the configuration are looked at: a change holds within a second.
-const RELOAD_PAUSE: Duration = Duration::from_millis(400);
 
 /// Carries the journal into the database until the end.
 pub(crate) async fn ingest(
@@ -94,129 +87,39 @@ pub(crate) async fn housekeeping(store: Store, clock: Arc<dyn Clock>) {
     }
 }
 
-/// What is needed to take over changes.
-pub(crate) struct Reload {
-    pub(crate) settings: Settings,
-    pub(crate) assembly: Assembly,
-    pub(crate) gateway: Arc<Gateway>,
-    pub(crate) api: Arc<Api>,
-    pub(crate) store: Store,
-    /// The version of keys and accounts that the gateway has.
-    pub(crate) version: u64,
-}
-
-/// Takes over new keys, and a changed configuration: when a file of it changes, and on SIGHUP.
-pub(crate) async fn reload(mut reload: Reload) {
-    let mut hangup = Hangup::new();
-    let mut seen = fingerprint(&reload.settings.files);
-    loop {
-        let asked = hangup.within(RELOAD_PAUSE).await;
-        let now = fingerprint(&reload.settings.files);
-        if asked || now != seen {
-            reload.configuration().await;
-            // What was written while it was read is a change still to come: known files count as
-            // they were before.
-            seen = fingerprint(&reload.settings.files);
-            seen.extend(now.into_iter().filter(|(file, _)| reload.settings.files.contains(file)));
-        }
-        if let Err(error) = reload.keys().await {
-            // The keys that are known stay valid: a database that is away must not turn into 401.
-            tracing::error!(%error, "changes of keys cannot be read");
-        }
-    }
-}
-
-impl Reload {
-    async fn configuration(&mut self) {
-        let settings = match cli::settings(self.settings.file.as_deref()).await {
-            Ok(settings) => settings,
-            Err(problems) => {
-                tracing::error!("the changed configuration is not taken over:\n{problems}");
-                return;
-            }
-        };
-        for key in Settings::restart_needed(&self.settings, &settings) {
-            tracing::warn!(key, "a change of this setting needs a restart");
-        }
-        for warning in &settings.warnings {
-            tracing::warn!("{warning}");
-        }
-        match self.assembly.snapshot(&settings, Some(&self.gateway.snapshot())) {
-            Ok(snapshot) => self.gateway.replace_snapshot(snapshot),
-            Err(problem) => {
-                tracing::error!("the changed configuration is not taken over: {problem}");
-                return;
-            }
-        }
-        self.api.replace_settings(assembly::api_settings(&settings));
-        let served = settings.catalog.models().iter().map(|model| &model.id);
-        match self.store.models_first_served(served, self.gateway.now()).await {
-            Ok(times) => self.gateway.note_first_served(times),
-            Err(error) => tracing::error!(%error, "new models have no date yet"),
-        }
-        self.settings = settings;
-        // Keys' limits come from the configuration.
-        self.version = u64::MAX;
-        tracing::info!("the changed configuration is taken over");
-    }
-
-    async fn keys(&mut self) -> Result<(), StorageError> {
-        let version = self.store.change_version().await?;
-        if version != self.version {
-            let (keys, accounts) = (self.store.keys().await?, self.store.accounts().await?);
-            self.gateway.replace_directory(keys, accounts);
-            self.version = version;
-        }
-        Ok(())
-    }
-}
-
-/// When the files were written, and how long they are.
-fn fingerprint(files: &[PathBuf]) -> HashMap<PathBuf, Option<(SystemTime, u64)>> {
-    let of = |path: &PathBuf| {
-        let data = std::fs::metadata(path).ok()?;
-        Some((data.modified().ok()?, data.len()))
-    };
-    files.iter().map(|path| (path.clone(), of(path))).collect()
-}
-
-/// The signal to read the configuration again.
-struct Hangup {
+/// The signals to stop: SIGTERM and Ctrl-C.
+pub(crate) struct StopSignals {
     #[cfg(unix)]
-    signal: Option<tokio::signal::unix::Signal>,
+    terminate: Option<tokio::signal::unix::Signal>,
+    #[cfg(unix)]
+    interrupt: Option<tokio::signal::unix::Signal>,
 }
 
-impl Hangup {
-    fn new() -> Self {
-        Self {
-            #[cfg(unix)]
-            signal: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()).ok(),
-        }
-    }
-
-    /// Whether the signal came within `time`.
-    async fn within(&mut self, time: Duration) -> bool {
+impl StopSignals {
+    /// From now on they no longer end the process by themselves.
+    pub(crate) fn listen() -> Self {
         #[cfg(unix)]
-        if let Some(signal) = &mut self.signal {
-            return tokio::time::timeout(time, signal.recv()).await.is_ok();
-        }
-        sleep(time).await;
-        false
-    }
-}
-
-/// Waits for SIGTERM or Ctrl-C.
-pub(crate) async fn told_to_stop() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            Self {
+                terminate: signal(SignalKind::terminate()).ok(),
+                interrupt: signal(SignalKind::interrupt()).ok(),
             }
-            return;
         }
+        #[cfg(not(unix))]
+        Self {}
     }
-    let _ = tokio::signal::ctrl_c().await;
+
+    /// The next of them; how a process ends that heeds it at once.
+    pub(crate) async fn next(&mut self) -> Exit {
+        #[cfg(unix)]
+        if let (Some(terminate), Some(interrupt)) = (&mut self.terminate, &mut self.interrupt) {
+            return tokio::select! {
+                _ = terminate.recv() => Exit::Terminated,
+                _ = interrupt.recv() => Exit::Interrupted,
+            };
+        }
+        let _ = tokio::signal::ctrl_c().await;
+        Exit::Interrupted
+    }
 }

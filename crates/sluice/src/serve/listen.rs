@@ -14,8 +14,6 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use sluice_api::Api;
 use sluice_gateway::gateway::Gateway;
 use tokio::net::{TcpListener, TcpStream};
@@ -27,7 +25,6 @@ use super::StartError;
 use super::hangup::{Attentive, Exchange, Socket};
 use super::seats::{Seat, Seats};
 use super::stall::StallGuard;
-use crate::config::sections::ServerSettings;
 
 /// How long a new connection may take until its first request has come: its handshake, its first
 /// bytes, its headers.
@@ -44,31 +41,9 @@ pub(crate) async fn bind(
     TcpListener::bind(address).await.map_err(|error| StartError::Listen { address, error, setting })
 }
 
-/// What ends TLS, where a certificate is configured.
-pub(crate) fn tls(settings: &ServerSettings) -> Result<Option<TlsAcceptor>, StartError> {
-    let (Some(certificate), Some(key)) = (&settings.tls_certificate_file, &settings.tls_key_file)
-    else {
-        return Ok(None);
-    };
-    let wrong = |setting: &str, path: &std::path::Path, error: &dyn std::fmt::Display| {
-        StartError::Tls(format!("`{setting}` ({}): {error}", path.display()))
-    };
-    let certificates = CertificateDer::pem_file_iter(&certificate.0)
-        .and_then(|found| found.collect::<Result<Vec<_>, _>>())
-        .map_err(|error| wrong("server.tls_certificate_file", &certificate.0, &error))?;
-    let private_key = PrivateKeyDer::from_pem_file(&key.0)
-        .map_err(|error| wrong("server.tls_key_file", &key.0, &error))?;
-    let mut config = rustls::ServerConfig::builder()
-        .with_no_client_auth()
-        .with_single_cert(certificates, private_key)
-        .map_err(|error| wrong("server.tls_certificate_file", &certificate.0, &error))?;
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(Some(TlsAcceptor::from(Arc::new(config))))
-}
-
 /// What all connections of the API share.
 #[derive(Clone)]
-pub(crate) struct Shop {
+pub(crate) struct Shared {
     pub(crate) tls: Option<TlsAcceptor>,
     pub(crate) api: Arc<Api>,
     /// How long a client may read nothing.
@@ -80,7 +55,7 @@ pub(crate) struct Shop {
 /// new connections are still accepted: a load balancer wants to hear that it is not ready.
 ///
 /// Aborted, it cuts what is still under way: connections end with the set that holds them.
-pub(crate) async fn api(listener: TcpListener, shop: Shop, mut stopped: watch::Receiver<bool>) {
+pub(crate) async fn api(listener: TcpListener, shared: Shared, mut stopped: watch::Receiver<bool>) {
     let graceful = GracefulShutdown::new();
     let mut connections = JoinSet::new();
     loop {
@@ -90,10 +65,10 @@ pub(crate) async fn api(listener: TcpListener, shop: Shop, mut stopped: watch::R
             _ = stopped.wait_for(|stopped| *stopped) => break,
         };
         if let Some((stream, remote)) = usable(accepted).await
-            && let Some(seat) = shop.seats.take(remote)
+            && let Some(seat) = shared.seats.take(remote)
         {
             let watcher = Some(graceful.watcher());
-            connections.spawn(connection(stream, remote, seat, shop.clone(), watcher));
+            connections.spawn(connection(stream, remote, seat, shared.clone(), watcher));
         }
     }
     let finished = graceful.shutdown();
@@ -105,9 +80,9 @@ pub(crate) async fn api(listener: TcpListener, shop: Shop, mut stopped: watch::R
             () = &mut finished => return,
         };
         if let Some((stream, remote)) = usable(accepted).await
-            && let Some(seat) = shop.seats.take(remote)
+            && let Some(seat) = shared.seats.take(remote)
         {
-            connections.spawn(connection(stream, remote, seat, shop.clone(), None));
+            connections.spawn(connection(stream, remote, seat, shared.clone(), None));
         }
     }
 }
@@ -137,16 +112,16 @@ async fn connection(
     stream: TcpStream,
     remote: IpAddr,
     seat: Seat,
-    shop: Shop,
+    shared: Shared,
     watcher: Option<Watcher>,
 ) {
     let seat = Arc::new(seat);
-    let stream = StallGuard::new(stream, shop.stall);
+    let stream = StallGuard::new(stream, shared.stall);
     let serving = async {
-        match shop.tls {
-            None => serve(stream, remote, &seat, shop.api, watcher).await,
+        match shared.tls {
+            None => serve(stream, remote, &seat, shared.api, watcher).await,
             Some(acceptor) => match acceptor.accept(stream).await {
-                Ok(stream) => serve(stream, remote, &seat, shop.api, watcher).await,
+                Ok(stream) => serve(stream, remote, &seat, shared.api, watcher).await,
                 Err(error) => tracing::debug!(%error, "a TLS handshake failed"),
             },
         }

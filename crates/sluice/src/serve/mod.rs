@@ -3,14 +3,16 @@
 mod assembly;
 mod background;
 mod banner;
+mod certificates;
 mod hangup;
 mod listen;
 mod logging;
+mod reload;
 mod seats;
 mod stall;
+mod watch;
 
 use std::io::{self, Write};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,14 +26,19 @@ use sluice_gateway::limits::TOKEN_WINDOW_SECONDS;
 use sluice_gateway::metrics::Metrics;
 use sluice_security::scan::SettingsProblem;
 use sluice_storage::{DataLock, Ingester, Journal, MasterKey, StorageError, Store, window_start};
-use tokio::sync::watch;
+use tokio::time::timeout;
 
-use crate::cli;
+use crate::cli::Source;
 use crate::commands::Exit;
 use crate::config::Settings;
 use assembly::Assembly;
-pub(crate) use assembly::FILTER_LABEL;
+pub(crate) use assembly::{FILTER_LABEL, rules};
+use certificates::Certificates;
 use seats::{Bounds, Seats};
+
+/// How long answers that are cut off may take to tell their callers so, and to be recorded. They
+/// need milliseconds; a client that does not read is waited for no longer.
+const CUT_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Why the server could not start.
 #[derive(Debug, thiserror::Error)]
@@ -52,11 +59,11 @@ enum StartError {
 
 /// Serves until it is told to stop.
 pub(crate) async fn run(
-    config: Option<&Path>,
+    source: Source,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let settings = match cli::settings(config).await {
+    let settings = match source.settings().await {
         Ok(settings) => settings,
         Err(problems) => {
             writeln!(err, "{problems}")?;
@@ -65,8 +72,8 @@ pub(crate) async fn run(
     };
     logging::start(&settings.log);
     logging::quiet_panics();
-    match serve(settings, out).await {
-        Ok(()) => Ok(Exit::Done),
+    match serve(source.of(&settings), settings, out).await {
+        Ok(exit) => Ok(exit),
         Err(error) => {
             writeln!(err, "{error}")?;
             Ok(Exit::Failed)
@@ -74,7 +81,11 @@ pub(crate) async fn run(
     }
 }
 
-async fn serve(settings: Settings, out: &mut dyn Write) -> Result<(), StartError> {
+async fn serve(
+    source: Source,
+    settings: Settings,
+    out: &mut dyn Write,
+) -> Result<Exit, StartError> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let data_dir = settings.storage.data_dir.0.clone();
     // The lock comes first: a second server must not touch the database of the first.
@@ -99,7 +110,8 @@ async fn serve(settings: Settings, out: &mut dyn Write) -> Result<(), StartError
     let day = window_start(clock.now(), TOKEN_WINDOW_SECONDS);
     gateway.restore_windows(&store.windows_since(day).await?);
 
-    let tls = listen::tls(&settings.server)?;
+    let certificates = Certificates::load(&settings.server)?;
+    let tls = certificates.as_ref().map(Certificates::acceptor);
     let server = &settings.server;
     let bound = listen::bind(server.listen, "server.listen").await?;
     let metrics_bound = match server.metrics_listen.0 {
@@ -117,9 +129,9 @@ async fn serve(settings: Settings, out: &mut dyn Write) -> Result<(), StartError
         tracing::warn!("{warning}");
     }
 
-    let (stop, stopped) = watch::channel(false);
+    let (stop, stopped) = tokio::sync::watch::channel(false);
     let drain = server.drain_seconds.duration();
-    let shop = listen::Shop {
+    let shared = listen::Shared {
         tls,
         api: api.clone(),
         stall: settings.timeouts.idle_seconds.duration(),
@@ -136,31 +148,50 @@ async fn serve(settings: Settings, out: &mut dyn Write) -> Result<(), StartError
     ));
     tokio::spawn(background::sync(journal.clone()));
     tokio::spawn(background::housekeeping(store.clone(), clock.clone()));
-    tokio::spawn(background::reload(background::Reload {
-        settings,
+    let reload = reload::Reload {
+        source,
         assembly,
         gateway: gateway.clone(),
         api,
         store: store.clone(),
         version,
-    }));
-    let serving = tokio::spawn(listen::api(bound, shop, stopped.clone()));
+        certificates,
+    };
+    tokio::spawn(reload::reload(reload, settings));
+    let mut serving = tokio::spawn(listen::api(bound, shared, stopped.clone()));
 
-    background::told_to_stop().await;
+    let mut signals = background::StopSignals::listen();
+    signals.next().await;
     tracing::info!(drain_seconds = drain.as_secs(), "stopping; answers under way may finish");
     gateway.drain();
     let _ = stop.send(true);
-    let cut = serving.abort_handle();
-    if tokio::time::timeout(drain, serving).await.is_err() {
-        tracing::warn!("some answers did not finish in time; they are cut off");
-        cut.abort();
+    let in_order = async {
+        if timeout(drain, &mut serving).await.is_err() {
+            tracing::warn!("some answers did not finish in time; they are cut off");
+            gateway.cut();
+            let _ = timeout(CUT_PATIENCE, &mut serving).await;
+            serving.abort();
+        }
+        // The last records are on their way into the database.
+        let _ = timeout(Duration::from_secs(10), ingesting).await;
+    };
+    let exit = tokio::select! {
+        () = in_order => Exit::Done,
+        at_once = signals.next() => at_once,
+    };
+    if exit != Exit::Done {
+        tracing::warn!("told to stop again: what is under way is cut off, the journal stays");
+        gateway.cut();
+        if !serving.is_finished() {
+            let _ = timeout(CUT_PATIENCE, &mut serving).await;
+        }
+        let _ = journal.sync();
+        return Ok(exit);
     }
-    // The last records are on their way into the database.
-    let _ = tokio::time::timeout(Duration::from_secs(10), ingesting).await;
     let _ = journal.sync();
     store.close().await;
     tracing::info!("stopped");
-    Ok(())
+    Ok(Exit::Done)
 }
 
 /// The places for connections: as many as are configured, where the system gives enough file

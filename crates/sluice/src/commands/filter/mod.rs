@@ -35,7 +35,8 @@ pub(crate) struct FilterArgs {
     /// Files to read, each a text, a diff or a chat request. Default: standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The configuration file. Default: sluice.toml in the current folder.
+    /// The configuration file. Default: what SLUICE_CONFIG names, else sluice.toml in the current
+    /// folder
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// How strictly to filter: standard, high or maximum [default: the configuration's minimum]

@@ -1,31 +1,35 @@
-//! `sluice keys`: service keys are made, listed, rotated and revoked.
+//! `sluice keys`: service keys are made, listed, changed, rotated and revoked.
 //!
 //! A running server on the same data folder notices every change within a second. A new key is
 //! printed once, alone on standard output, so that scripts can take it; everything else goes to
 //! standard error.
+
+mod show;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::json;
+use show::{Around, as_json, list, show};
 use sluice_core::clock::UnixMillis;
 use sluice_core::key::{KeyClass, MaxTokensBound};
 use sluice_core::level::SecurityLevel;
 use sluice_core::region::Region;
-use sluice_gateway::admin::{CreatedKey, NewKey};
-use sluice_storage::KeyRecord;
+use sluice_gateway::admin::{CreatedKey, KeyChange, NewKey};
 
 use super::Exit;
 use super::records::{
-    CommandError, Records, level, limit, moment, one_of, or_dash, region, settle, table,
+    CommandError, Records, Setting, level, limit, moment, one_of, region, setting, settle,
+    yes_or_no,
 };
 use crate::config::Settings;
 
 /// Service keys.
 #[derive(Debug, clap::Args)]
 pub(crate) struct KeysArgs {
-    /// The configuration file. Default: sluice.toml in the current folder.
+    /// The configuration file. Default: what SLUICE_CONFIG names, else sluice.toml in the current
+    /// folder
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) config: Option<PathBuf>,
     #[command(subcommand)]
@@ -40,6 +44,8 @@ enum KeysCommand {
     List(ListArgs),
     /// Shows everything about a key but the key itself
     Show(ShowArgs),
+    /// Changes what is named about a key; the rest, and the key itself, stay
+    Set(Box<SetArgs>),
     /// Makes a key with the same settings; the old one works on for a while
     Rotate(RotateArgs),
     /// Ends a key for good
@@ -90,6 +96,60 @@ struct CreateArgs {
     /// The person, team or department that answers for it
     #[arg(long)]
     owner: Option<String>,
+    /// Prints JSON: the key and its record
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+struct SetArgs {
+    #[command(flatten)]
+    which: WhichKey,
+    /// What you call it
+    #[arg(long)]
+    name: Option<String>,
+    /// development, production or enterprise: sets its limits
+    #[arg(long, value_parser = class)]
+    class: Option<KeyClass>,
+    /// The account's id or name. What was recorded stays with the old one
+    #[arg(long)]
+    account: Option<String>,
+    /// What bounds max_tokens: documented (1 to 4096) or model
+    #[arg(long, value_parser = max_tokens)]
+    max_tokens: Option<MaxTokensBound>,
+    /// The mildest level of its requests: standard, high or maximum
+    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    security_level: Option<SecurityLevel>,
+    /// Requests an hour, or class: as its class has it
+    #[arg(long, value_name = "N", value_parser = |word: &str| setting(word, "class", limit))]
+    requests_per_hour: Option<Setting<u64>>,
+    /// Tokens a day, or class: as its class has it
+    #[arg(long, value_name = "N", value_parser = |word: &str| setting(word, "class", limit))]
+    tokens_per_day: Option<Setting<u64>>,
+    /// The only models that it may use (a,b), or all
+    #[arg(long, value_name = "MODELS", value_parser = |word: &str| setting(word, "all", models))]
+    models: Option<Setting<Vec<String>>>,
+    /// The only regions that it may use (us-east,eu-west), or all
+    #[arg(long, value_name = "REGIONS", value_parser = |word: &str| setting(word, "all", regions))]
+    regions: Option<Setting<Vec<Region>>>,
+    /// Where its requests are processed when they do not say, or none
+    #[arg(long, value_parser = |word: &str| setting(word, "none", region))]
+    region: Option<Setting<Region>>,
+    /// When it ends: a day (2027-01-31), a time (2027-01-31T09:30:00Z), or never
+    #[arg(long, value_name = "DATE", value_parser = |word: &str| setting(word, "never", moment))]
+    expires: Option<Setting<UnixMillis>>,
+    /// Whether nothing about its requests is stored but sums: yes or no
+    #[arg(long, value_name = "YES", value_parser = yes_or_no)]
+    zero_retention: Option<bool>,
+    /// Whether each of its requests leaves an audit entry: yes or no
+    #[arg(long, value_name = "YES", value_parser = yes_or_no)]
+    audit: Option<bool>,
+    /// The person, team or department that answers for it, or none
+    #[arg(long, value_parser = |word: &str| setting(word, "none", |it| Ok(it.to_owned())))]
+    owner: Option<Setting<String>>,
+    /// Prints the key's record as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -118,6 +178,9 @@ struct RotateArgs {
     /// How long the old key still works, in hours
     #[arg(long, value_name = "N", default_value_t = 24)]
     grace_hours: u32,
+    /// Prints JSON: the new key and its record
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -132,6 +195,14 @@ fn class(word: &str) -> Result<KeyClass, String> {
 
 fn max_tokens(word: &str) -> Result<MaxTokensBound, String> {
     one_of(word, &[MaxTokensBound::Documented, MaxTokensBound::Model], MaxTokensBound::as_str)
+}
+
+fn models(list: &str) -> Result<Vec<String>, String> {
+    Ok(list.split(',').map(|model| model.trim().to_owned()).collect())
+}
+
+fn regions(list: &str) -> Result<Vec<Region>, String> {
+    list.split(',').map(|word| region(word.trim())).collect()
 }
 
 /// Runs a `keys` command.
@@ -162,22 +233,41 @@ async fn act(
     let admin = records.admin(now);
     match command {
         KeysCommand::Create(args) => {
+            let json = args.json;
             let wish = wish(*args, settings.keys.max_tokens);
             let created = admin.create_key(wish, Some(&settings.catalog)).await?;
             announce(&created, err)?;
-            writeln!(out, "{}", created.key.expose())?;
+            let around = Around::read(&records, settings, now).await?;
+            print_key(&created, json, &around, out)?;
         }
         KeysCommand::List(args) => {
             let mut keys = admin.keys().await?;
             keys.retain(|key| !args.valid || key.is_valid_at(now));
-            let advice_days = u64::from(settings.keys.rotation_advice_days);
-            list(&keys, args.json, Advice { now, days: advice_days }, out)?;
+            let around = Around::read(&records, settings, now).await?;
+            list(&keys, args.json, &around, out)?;
         }
         KeysCommand::Show(args) => {
             let key = admin.key(&args.which.key).await?;
+            let around = Around::read(&records, settings, now).await?;
             match args.json {
-                true => writeln!(out, "{}", as_json(&key, now))?,
-                false => show(&key, now, out)?,
+                true => writeln!(out, "{}", as_json(&key, &around))?,
+                false => show(&key, &around, out)?,
+            }
+        }
+        KeysCommand::Set(args) => {
+            let (which, json) = (args.which.key.clone(), args.json);
+            let change = change(*args);
+            if change == KeyChange::default() {
+                return Err(CommandError::Usage(
+                    "nothing to change is named; `sluice keys set --help` says what there is",
+                ));
+            }
+            let key = admin.change_key(&which, change, Some(&settings.catalog)).await?;
+            let around = Around::read(&records, settings, now).await?;
+            writeln!(err, "Key {} ({}) is changed.", key.id, key.name)?;
+            match json {
+                true => writeln!(out, "{}", as_json(&key, &around))?,
+                false => show(&key, &around, out)?,
             }
         }
         KeysCommand::Rotate(args) => {
@@ -190,7 +280,8 @@ async fn act(
                 rotation.old.id,
                 rotation.old_expires_at.to_rfc3339()
             )?;
-            writeln!(out, "{}", rotation.new.key.expose())?;
+            let around = Around::read(&records, settings, now).await?;
+            print_key(&rotation.new, args.json, &around, out)?;
         }
         KeysCommand::Revoke(args) => {
             let revocation = admin.revoke_key(&args.key).await?;
@@ -224,6 +315,41 @@ fn wish(args: CreateArgs, usual: MaxTokensBound) -> NewKey {
     }
 }
 
+fn change(args: SetArgs) -> KeyChange {
+    KeyChange {
+        name: args.name,
+        class: args.class,
+        account: args.account,
+        models: args.models.map(|setting| setting.0),
+        regions: args.regions.map(|setting| setting.0),
+        region: args.region.map(|setting| setting.0),
+        minimum_level: args.security_level,
+        zero_retention: args.zero_retention,
+        audit: args.audit,
+        max_tokens: args.max_tokens,
+        requests_per_hour: args.requests_per_hour.map(|setting| setting.0),
+        tokens_per_day: args.tokens_per_day.map(|setting| setting.0),
+        owner: args.owner.map(|setting| setting.0),
+        expires_at: args.expires.map(|setting| setting.0),
+    }
+}
+
+/// Prints a new key: alone, so that scripts can take it, or within its record.
+fn print_key(
+    created: &CreatedKey,
+    json: bool,
+    around: &Around,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let key = created.key.expose();
+    if !json {
+        return writeln!(out, "{key}");
+    }
+    let mut record = as_json(&created.record, around);
+    record["key"] = json!(key);
+    writeln!(out, "{record}")
+}
+
 fn announce(created: &CreatedKey, err: &mut dyn Write) -> io::Result<()> {
     let record = &created.record;
     writeln!(
@@ -233,109 +359,4 @@ fn announce(created: &CreatedKey, err: &mut dyn Write) -> io::Result<()> {
         record.name,
         record.class.as_str()
     )
-}
-
-/// When a list says that a key should be rotated.
-#[derive(Clone, Copy)]
-struct Advice {
-    now: UnixMillis,
-    days: u64,
-}
-
-impl Advice {
-    fn is_due(self, key: &KeyRecord) -> bool {
-        let age_days = self.now.since(key.created_at).as_secs() / (24 * 60 * 60);
-        key.is_valid_at(self.now) && key.replaced_by.is_none() && age_days >= self.days
-    }
-}
-
-fn list(keys: &[KeyRecord], json: bool, advice: Advice, out: &mut dyn Write) -> io::Result<()> {
-    if json {
-        for key in keys {
-            writeln!(out, "{}", as_json(key, advice.now))?;
-        }
-        return Ok(());
-    }
-    let rows: Vec<[String; 6]> = keys
-        .iter()
-        .map(|key| {
-            let due = if advice.is_due(key) { ", rotate it" } else { "" };
-            [
-                key.id.to_string(),
-                format!("{}…", key.prefix),
-                key.name.clone(),
-                key.class.as_str().to_owned(),
-                key.created_at.to_rfc3339(),
-                format!("{}{due}", state(key, advice.now)),
-            ]
-        })
-        .collect();
-    table(out, ["id", "key", "name", "class", "created", "state"], &rows)
-}
-
-fn state(key: &KeyRecord, now: UnixMillis) -> String {
-    match (key.revoked_at, key.expires_at, &key.replaced_by) {
-        (Some(at), _, _) => format!("revoked {}", at.to_rfc3339()),
-        (None, Some(at), _) if at <= now => format!("expired {}", at.to_rfc3339()),
-        (None, Some(at), Some(by)) => format!("replaced by {by}, until {}", at.to_rfc3339()),
-        (None, Some(at), None) => format!("valid until {}", at.to_rfc3339()),
-        (None, None, _) => "valid".to_owned(),
-    }
-}
-
-fn show(key: &KeyRecord, now: UnixMillis, out: &mut dyn Write) -> io::Result<()> {
-    let yes = |flag: bool| if flag { "yes" } else { "no" }.to_owned();
-    let regions = key
-        .regions
-        .as_ref()
-        .map(|regions| regions.iter().map(|region| region.as_str()).collect::<Vec<_>>().join(", "));
-    let usual = |limit: Option<u64>| limit.map_or("as the class".to_owned(), |n| n.to_string());
-    let lines = [
-        ("id", key.id.to_string()),
-        ("key", format!("{}…", key.prefix)),
-        ("name", key.name.clone()),
-        ("state", state(key, now)),
-        ("account", key.account_id.to_string()),
-        ("owner", or_dash(key.owner.as_ref())),
-        ("class", key.class.as_str().to_owned()),
-        ("requests per hour", usual(key.requests_per_hour)),
-        ("tokens per day", usual(key.tokens_per_day)),
-        ("max_tokens", key.max_tokens.as_str().to_owned()),
-        ("models", key.models.as_ref().map_or("all".to_owned(), |models| models.join(", "))),
-        ("regions", regions.unwrap_or_else(|| "all".to_owned())),
-        ("default region", or_dash(key.region.map(Region::as_str))),
-        ("security level", format!("at least {}", key.minimum_level.as_str())),
-        ("zero retention", yes(key.zero_retention)),
-        ("audit", yes(key.audit)),
-        ("created", key.created_at.to_rfc3339()),
-    ];
-    for (label, value) in lines {
-        writeln!(out, "{label:18} {value}")?;
-    }
-    Ok(())
-}
-
-fn as_json(key: &KeyRecord, now: UnixMillis) -> serde_json::Value {
-    json!({
-        "id": key.id,
-        "prefix": key.prefix,
-        "name": key.name,
-        "valid": key.is_valid_at(now),
-        "account_id": key.account_id,
-        "owner": key.owner,
-        "class": key.class,
-        "requests_per_hour": key.requests_per_hour,
-        "tokens_per_day": key.tokens_per_day,
-        "max_tokens": key.max_tokens,
-        "models": key.models,
-        "regions": key.regions,
-        "region": key.region,
-        "security_level": key.minimum_level,
-        "zero_retention": key.zero_retention,
-        "audit": key.audit,
-        "created_at": key.created_at.to_rfc3339(),
-        "expires_at": key.expires_at.map(UnixMillis::to_rfc3339),
-        "revoked_at": key.revoked_at.map(UnixMillis::to_rfc3339),
-        "replaced_by": key.replaced_by,
-    })
 }
