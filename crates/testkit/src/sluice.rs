@@ -39,7 +39,13 @@ pub struct Finished {
 impl Sluice {
     /// Starts `binary` with `config`, and waits until it is ready.
     pub async fn start(binary: &str, config: &Config) -> Self {
+        Self::start_on(binary, config, |_| {}).await
+    }
+
+    /// The same, on a data folder that `prepare` makes at the path that it is given.
+    pub async fn start_on(binary: &str, config: &Config, prepare: impl FnOnce(&Path)) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        prepare(&folder.path().join("data"));
         let binary = PathBuf::from(binary);
         std::fs::write(folder.path().join("sluice.toml"), config.text()).unwrap();
         let running = Running::start(&binary, folder.path()).await;
