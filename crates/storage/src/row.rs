@@ -4,13 +4,22 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sluice_core::clock::UnixMillis;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Decode, Row as _, Sqlite, Type};
+use sqlx::{Decode, Row as _, Sqlite, Type, TypeInfo as _, ValueRef as _};
 
 use crate::error::StorageError;
 
 /// A count as the database keeps it: what does not fit stays at the largest number.
 pub(crate) fn to_db(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// The assignment that adds a new count to the one that is there, for `ON CONFLICT … DO UPDATE SET`.
+///
+/// A sum that does not fit stays at the largest number. SQLite would go on with a floating-point
+/// number, which nothing reads as a count.
+pub(crate) fn add_saturating(table: &str, column: &str) -> String {
+    let (old, new, most) = (format!("{table}.{column}"), format!("excluded.{column}"), i64::MAX);
+    format!("{column} = CASE WHEN {old} > {most} - {new} THEN {most} ELSE {old} + {new} END")
 }
 
 /// An optional count as the database keeps it.
@@ -48,19 +57,23 @@ impl Columns<'_> {
         Ok(self.plain::<Option<String>>(column)?.map(T::from))
     }
 
-    /// A count.
+    /// A count. Whatever number is there is read, as the nearest count: one bad figure must not
+    /// hide all the others.
     pub(crate) fn count(&self, column: &'static str) -> Result<u64, StorageError> {
-        let value: i64 = self.plain(column)?;
-        u64::try_from(value)
-            .map_err(|_| StorageError::Unreadable { column, value: value.to_string() })
+        let raw = self.0.try_get_raw(column).map_err(StorageError::database("read a column"))?;
+        if raw.type_info().name() != "REAL" {
+            return Ok(u64::try_from(self.plain::<i64>(column)?).unwrap_or(0));
+        }
+        // What sums became once they did not fit any more, before they were kept from it.
+        let figure: f64 = self.plain(column)?;
+        #[expect(clippy::cast_possible_truncation, reason = "the nearest count is wanted")]
+        Ok(u64::try_from(figure as i64).unwrap_or(0))
     }
 
     /// A count that may be missing.
     pub(crate) fn count_opt(&self, column: &'static str) -> Result<Option<u64>, StorageError> {
-        match self.plain::<Option<i64>>(column)? {
-            None => Ok(None),
-            Some(_) => self.count(column).map(Some),
-        }
+        let raw = self.0.try_get_raw(column).map_err(StorageError::database("read a column"))?;
+        if raw.is_null() { Ok(None) } else { self.count(column).map(Some) }
     }
 
     /// A moment.

@@ -2,6 +2,7 @@
 //! ever is of a request in zero-retention mode.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 use sluice_core::clock::UnixMillis;
@@ -12,7 +13,7 @@ use sqlx::SqliteConnection;
 
 use crate::error::StorageError;
 use crate::open::Store;
-use crate::row::{Columns, to_db};
+use crate::row::{Columns, add_saturating, to_db};
 use crate::usage::{UsageRecord, picos, read_tokens};
 use crate::windows::{DAY_SECONDS, window_start};
 
@@ -148,36 +149,44 @@ impl SumAdditions {
 
     /// Adds everything to the database.
     pub(crate) async fn store(&self, tx: &mut SqliteConnection) -> Result<(), StorageError> {
-        for ((day, key_id, account_id), totals) in &self.0 {
-            sqlx::query(
-                "INSERT INTO usage_sums (day, key_id, account_id, requests, uncached_input, \
-                 cache_read, cache_write, output, reasoning, cost, unpriced_requests) \
+        static SQL: LazyLock<String> = LazyLock::new(|| {
+            let added = FIGURES.map(|column| add_saturating("usage_sums", column)).join(", ");
+            let columns = FIGURES.join(", ");
+            format!(
+                "INSERT INTO usage_sums (day, key_id, account_id, {columns}) \
                  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
-                 ON CONFLICT (day, key_id, account_id) DO UPDATE SET \
-                 requests = usage_sums.requests + excluded.requests, \
-                 uncached_input = usage_sums.uncached_input + excluded.uncached_input, \
-                 cache_read = usage_sums.cache_read + excluded.cache_read, \
-                 cache_write = usage_sums.cache_write + excluded.cache_write, \
-                 output = usage_sums.output + excluded.output, \
-                 reasoning = usage_sums.reasoning + excluded.reasoning, \
-                 cost = usage_sums.cost + excluded.cost, \
-                 unpriced_requests = usage_sums.unpriced_requests + excluded.unpriced_requests",
+                 ON CONFLICT (day, key_id, account_id) DO UPDATE SET {added}"
             )
-            .bind(to_db(*day))
-            .bind(key_id.as_str())
-            .bind(account_id.as_str())
-            .bind(to_db(totals.requests))
-            .bind(to_db(totals.usage.uncached_input))
-            .bind(to_db(totals.usage.cache_read))
-            .bind(to_db(totals.usage.cache_write))
-            .bind(to_db(totals.usage.output))
-            .bind(to_db(totals.usage.reasoning))
-            .bind(to_db(totals.cost.0))
-            .bind(to_db(totals.unpriced_requests))
-            .execute(&mut *tx)
-            .await
-            .map_err(StorageError::database("add to the sums of usage"))?;
+        });
+        for ((day, key_id, account_id), totals) in &self.0 {
+            sqlx::query(SQL.as_str())
+                .bind(to_db(*day))
+                .bind(key_id.as_str())
+                .bind(account_id.as_str())
+                .bind(to_db(totals.requests))
+                .bind(to_db(totals.usage.uncached_input))
+                .bind(to_db(totals.usage.cache_read))
+                .bind(to_db(totals.usage.cache_write))
+                .bind(to_db(totals.usage.output))
+                .bind(to_db(totals.usage.reasoning))
+                .bind(to_db(totals.cost.0))
+                .bind(to_db(totals.unpriced_requests))
+                .execute(&mut *tx)
+                .await
+                .map_err(StorageError::database("add to the sums of usage"))?;
         }
         Ok(())
     }
 }
+
+/// The columns that are added up, in the order in which they are bound.
+const FIGURES: [&str; 8] = [
+    "requests",
+    "uncached_input",
+    "cache_read",
+    "cache_write",
+    "output",
+    "reasoning",
+    "cost",
+    "unpriced_requests",
+];

@@ -5,6 +5,7 @@
 //! Windows are aligned: an hour begins at its full hour and a day at midnight, both in UTC.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use sluice_core::clock::UnixMillis;
 use sluice_core::ids::{AccountId, KeyId};
@@ -12,7 +13,7 @@ use sqlx::SqliteConnection;
 
 use crate::error::StorageError;
 use crate::open::Store;
-use crate::row::{Columns, to_db};
+use crate::row::{Columns, add_saturating, to_db};
 
 /// Seconds in an hour: the window of requests.
 pub const HOUR_SECONDS: u64 = 3600;
@@ -150,19 +151,23 @@ impl WindowAdditions {
 
     /// Adds everything to the database.
     pub(crate) async fn store(&self, tx: &mut SqliteConnection) -> Result<(), StorageError> {
-        for ((subject, kind, start), amount) in &self.0 {
-            sqlx::query(
+        static SQL: LazyLock<String> = LazyLock::new(|| {
+            format!(
                 "INSERT INTO limit_windows (subject, kind, window_start, amount) \
                  VALUES ($1, $2, $3, $4) ON CONFLICT (subject, kind, window_start) \
-                 DO UPDATE SET amount = limit_windows.amount + excluded.amount",
+                 DO UPDATE SET {}",
+                add_saturating("limit_windows", "amount")
             )
-            .bind(subject.to_text())
-            .bind(kind.as_str())
-            .bind(to_db(*start))
-            .bind(to_db(*amount))
-            .execute(&mut *tx)
-            .await
-            .map_err(StorageError::database("add to the limits' windows"))?;
+        });
+        for ((subject, kind, start), amount) in &self.0 {
+            sqlx::query(SQL.as_str())
+                .bind(subject.to_text())
+                .bind(kind.as_str())
+                .bind(to_db(*start))
+                .bind(to_db(*amount))
+                .execute(&mut *tx)
+                .await
+                .map_err(StorageError::database("add to the limits' windows"))?;
         }
         Ok(())
     }
