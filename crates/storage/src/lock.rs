@@ -2,6 +2,9 @@
 //!
 //! The operating system drops the lock with the process, so nothing is left behind by a crash.
 //! Commands do not take it: the database lets several processes in.
+//!
+//! The lock is on the folder itself: a lock file could be removed, and a second server would find
+//! no lock on a new one. `sluice.lock` holds the number of the process, for whoever comes second.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Write as _};
@@ -13,6 +16,7 @@ use crate::open::create_data_dir;
 /// The right to serve from a data folder, until it is dropped.
 #[derive(Debug)]
 pub struct DataLock {
+    _folder: Option<File>,
     _file: File,
 }
 
@@ -28,25 +32,36 @@ impl DataLock {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(&path).map_err(failed("open the lock file"))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let mut text = String::new();
-                let process = match file.read_to_string(&mut text) {
-                    Ok(_) => text.trim().parse().ok(),
-                    Err(_) => None,
-                };
-                return Err(StorageError::Locked { data_dir: data_dir.to_owned(), process });
-            }
-            Err(TryLockError::Error(source)) => {
-                return Err(failed("lock")(source));
-            }
+        let folder = lock_folder(data_dir);
+        let free = match (&folder, file.try_lock()) {
+            (Err(TryLockError::WouldBlock), _) | (_, Err(TryLockError::WouldBlock)) => false,
+            (_, Ok(())) => true,
+            (_, Err(TryLockError::Error(source))) => return Err(failed("lock")(source)),
+        };
+        if !free {
+            let mut text = String::new();
+            let process = match file.read_to_string(&mut text) {
+                Ok(_) => text.trim().parse().ok(),
+                Err(_) => None,
+            };
+            return Err(StorageError::Locked { data_dir: data_dir.to_owned(), process });
         }
         let written = file
             .set_len(0)
             .and_then(|()| file.write_all(format!("{}\n", std::process::id()).as_bytes()));
         written.map_err(failed("write the lock file"))?;
-        Ok(Self { _file: file })
+        Ok(Self { _folder: folder.ok().flatten(), _file: file })
+    }
+}
+
+/// Locks the folder itself; `None` where the system or the file system cannot, so that only the
+/// lock file is left.
+fn lock_folder(data_dir: &Path) -> Result<Option<File>, TryLockError> {
+    let Ok(folder) = File::open(data_dir) else { return Ok(None) };
+    match folder.try_lock() {
+        Ok(()) => Ok(Some(folder)),
+        Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
+        Err(TryLockError::Error(_)) => Ok(None),
     }
 }
 
@@ -60,6 +75,18 @@ mod tests {
         let first = DataLock::acquire(dir.path()).unwrap();
         let error = DataLock::acquire(dir.path()).unwrap_err().to_string();
         assert!(error.contains(&std::process::id().to_string()), "{error}");
+        drop(first);
+        DataLock::acquire(dir.path()).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn without_the_lock_file_the_second_server_is_refused_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = DataLock::acquire(dir.path()).unwrap();
+        std::fs::remove_file(dir.path().join("sluice.lock")).unwrap();
+        let error = DataLock::acquire(dir.path()).unwrap_err();
+        assert!(matches!(error, StorageError::Locked { .. }), "{error}");
         drop(first);
         DataLock::acquire(dir.path()).unwrap();
     }
