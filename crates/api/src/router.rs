@@ -94,7 +94,7 @@ impl Api {
         match (request.method(), request.uri().path()) {
             (&Method::GET | &Method::HEAD, "/livez") => return probe(true),
             (&Method::GET | &Method::HEAD, "/readyz") => {
-                return probe(!self.gateway.is_draining() && self.gateway.journal_is_healthy());
+                return probe(self.gateway.is_ready());
             }
             _ => {}
         }

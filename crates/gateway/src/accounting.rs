@@ -414,16 +414,15 @@ impl Running {
         } else {
             JournalEntry::Usage(Box::new(self.record(facts)))
         };
-        let written = match &self.audit_id {
+        // What cannot be written waits in memory. The journal's state is logged as a whole, beside
+        // the requests: a line for each of them would fill the disk further.
+        let _ = match &self.audit_id {
             None => self.accounting.journal.append(&[record]),
             Some(audit_id) => {
                 let audit = JournalEntry::Audit(Box::new(self.audit(audit_id, facts)));
                 self.accounting.journal.append(&[record, audit])
             }
         };
-        if let Err(error) = written {
-            tracing::error!(%error, "the journal cannot be written; entries wait in memory");
-        }
         if !self.admitted.policy.retention.is_zero() {
             tracing::debug!(
                 request_id = %self.admitted.context.id,

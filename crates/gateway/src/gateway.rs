@@ -40,6 +40,7 @@ pub struct Gateway {
     pub(crate) accounting: Arc<Accounting>,
     draining: AtomicBool,
     pub(crate) shutdown: Shutdown,
+    records_are_stuck: AtomicBool,
     database_is_down: AtomicBool,
 }
 
@@ -83,6 +84,7 @@ impl Gateway {
             accounting: Arc::new(accounting),
             draining: AtomicBool::new(false),
             shutdown: Shutdown::default(),
+            records_are_stuck: AtomicBool::new(false),
             database_is_down: AtomicBool::new(false),
         }
     }
@@ -258,6 +260,19 @@ impl Gateway {
     /// Whether the database could be reached the last time. Requests go on without it.
     pub fn database_is_healthy(&self) -> bool {
         !self.database_is_down.load(Ordering::Relaxed)
+    }
+
+    /// Notes whether records get into the database, or may be expected to soon.
+    pub fn note_records(&self, kept: bool) {
+        self.records_are_stuck.store(!kept, Ordering::Relaxed);
+    }
+
+    /// Whether new requests may come: not while the process is about to stop, nor while what is
+    /// asked cannot be written down for good.
+    pub fn is_ready(&self) -> bool {
+        !self.is_draining()
+            && self.journal_is_healthy()
+            && !self.records_are_stuck.load(Ordering::Relaxed)
     }
 
     /// The current time.

@@ -160,9 +160,10 @@ impl House {
         let dir = tempfile::tempdir().unwrap();
         let (first, second) = (Arc::new(Scripted::default()), Arc::new(Scripted::default()));
         let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(NOW));
-        let journal = Arc::new(Journal::open(dir.path()).unwrap());
+        let master_key = MasterKey::load_or_create(dir.path()).unwrap();
+        let journal = Arc::new(Journal::open(dir.path(), &master_key).unwrap());
         let accounting = Accounting { journal, clock, metrics: Arc::new(Metrics::default()) };
-        let hasher = MasterKey::load_or_create(dir.path()).unwrap().key_hasher();
+        let hasher = master_key.key_hasher();
         let deployments = vec![deployment("first", None), deployment("second", None)];
         let catalog = catalog(deployments, window);
         let snapshot = Snapshot {
@@ -188,7 +189,8 @@ impl House {
     /// With a database, from which it has not read anything yet.
     pub(crate) async fn with_store() -> (Self, Store) {
         let house = Self::new(TIMEOUTS);
-        let store = Store::open(house.dir.path()).await.unwrap();
+        // The key is there already, which says that a database was, too.
+        let store = Store::open_new(house.dir.path()).await.unwrap();
         let gateway = Arc::into_inner(house.gateway).unwrap().with_store(store.clone());
         (Self { gateway: Arc::new(gateway), ..house }, store)
     }
@@ -223,8 +225,9 @@ impl House {
         };
         for file in files {
             let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
-            // A line is a checksum, a space and the entry.
-            entries.extend(text.lines().map(|line| serde_json::from_str(&line[9..]).unwrap()));
+            // The entry stands behind its seal.
+            let entry = |line: &str| serde_json::from_str(line.split_once(' ').unwrap().1).unwrap();
+            entries.extend(text.lines().map(entry));
         }
         entries
     }

@@ -37,6 +37,10 @@ struct ServeArgs {
     /// Address and port of the API, instead of `server.listen`: 127.0.0.1:8080
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     listen: Option<SocketAddr>,
+    /// Begin with a new database, where the one of the data folder is gone for good. Keys,
+    /// accounts, records and audit trail of before are not in it
+    #[arg(long)]
+    new_database: bool,
 }
 
 fn address(word: &str) -> Result<SocketAddr, String> {
@@ -135,8 +139,8 @@ pub(crate) fn main() -> ExitCode {
 async fn run(command: Command, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let clock = SystemClock;
     match command {
-        Command::Serve(ServeArgs { config, listen }) => {
-            serve::run(Source { config, listen }, out, err).await
+        Command::Serve(ServeArgs { config, listen, new_database }) => {
+            serve::run(Source { config, listen }, new_database, out, err).await
         }
         Command::Check(args) => {
             let plain = ProcessEnvironment::default();

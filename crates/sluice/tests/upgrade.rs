@@ -4,6 +4,8 @@
 //! entries are in the database and its write-ahead log, the last five requests only in the journal.
 //! The expected figures are what the version that made it says of the folder.
 
+#![expect(clippy::unwrap_used, reason = "this whole file is a test")]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -1,11 +1,11 @@
 //! The audit trail: append-only, and tampering shows.
 //!
 //! Each entry's hash covers the hash of the one before it and the entry's own JSON text, so that a
-//! change, a gap or a swap breaks the chain from there on. A sealed head (sequence number and hash
-//! of the last entry under a key derived from the master key) shows when entries are cut off at
-//! the end, or when all hashes were computed anew. Who can write to the database *and* read the
-//! master key, or puts an old copy of the whole database back, is only found out by comparing with
-//! a head that was noted elsewhere.
+//! change, a gap or a swap breaks the chain from there on. The last entry is sealed (its number and
+//! hash under a key derived from the master key) in the database and outside of it (`seal`), which
+//! shows when entries are cut off at the end, when all of them are gone, and when all hashes were
+//! computed anew. Who can write to the data folder *and* read the master key, or puts an old copy
+//! of the whole folder back, is only found out by comparing with a head that was noted elsewhere.
 
 use hmac::Mac as _;
 use serde::{Deserialize, Serialize};
@@ -25,6 +25,7 @@ use crate::error::StorageError;
 use crate::master_key::{MasterKey, hmac, to_hex};
 use crate::open::Store;
 use crate::row::{Columns, to_db};
+use crate::seal::{Outside, SealFile};
 use crate::usage::{Order, picos};
 
 /// What comes before the first entry.
@@ -135,8 +136,28 @@ pub struct AuditVerification {
 pub struct BrokenLink {
     /// The number of the first entry that is missing or not as it was written.
     pub seq: u64,
+    /// What was done, in a word.
+    pub kind: Tampering,
     /// What is wrong with it.
     pub problem: &'static str,
+}
+
+/// What somebody did to the trail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tampering {
+    /// Entries are missing.
+    Deleted,
+    /// Entries are missing at the end.
+    Cut,
+    /// An entry is not as it was written.
+    Changed,
+    /// An entry is not where it was written.
+    Reordered,
+    /// Entries were added without the master key.
+    Added,
+    /// A seal is missing, or is not one of this master key.
+    Unsealed,
 }
 
 impl Store {
@@ -170,6 +191,7 @@ impl Store {
     pub async fn verify_audit(&self, key: &MasterKey) -> Result<AuditVerification, StorageError> {
         const DOING: &str = "verify the audit trail";
         const PAGE: i64 = 500;
+        let outside = self.outside(&SealFile::new(self.data_dir(), key)).await?;
         let mut tx = self.begin_read(DOING).await?;
         let mut last = Position::genesis();
         loop {
@@ -184,33 +206,25 @@ impl Store {
                 break;
             }
             for row in &rows {
-                match check_link(&last, row)? {
+                match check_link(&last, row, &outside)? {
                     Ok(next) => last = next,
                     Err(broken) => return Ok(last.verification(Some(broken))),
                 }
             }
         }
         let head = read_head(&mut tx, &AuditSeal::new(key), DOING).await?;
-        let broken = |seq, problem| Some(BrokenLink { seq, problem });
-        let found = match head {
-            Head::Missing if last.seq == 0 => None,
-            Head::Missing => broken(last.seq, "the sealed head is missing"),
-            Head::Forged => broken(last.seq, "the head was not sealed by this master key"),
-            Head::Sealed(head) if head == last => None,
-            Head::Sealed(head) if head.seq > last.seq => {
-                broken(last.seq + 1, "entries were cut off at the end")
-            }
-            Head::Sealed(head) => broken(head.seq + 1, "entries were added behind the sealed head"),
-        };
-        Ok(last.verification(found))
+        let broken = check_end(&last, &head, &outside);
+        Ok(last.verification(broken))
     }
 }
 
 /// A place in the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Position {
-    seq: u64,
-    hash: String,
+pub(crate) struct Position {
+    /// The entry's number; 0: before the first.
+    pub(crate) seq: u64,
+    /// Its hash.
+    pub(crate) hash: String,
 }
 
 impl Position {
@@ -223,25 +237,59 @@ impl Position {
     }
 }
 
-/// Whether a row follows `last`.
+/// Whether a row follows `last`, and is the one that was sealed.
 fn check_link(
     last: &Position,
     row: &SqliteRow,
+    outside: &Outside,
 ) -> Result<Result<Position, BrokenLink>, StorageError> {
     let row = Columns(row);
     let (seq, entry): (u64, String) = (row.count("seq")?, row.plain("entry")?);
     let (previous, hash): (String, String) = (row.plain("previous")?, row.plain("hash")?);
     let expected = last.seq + 1;
-    let problem = if seq != expected {
-        "the entry is missing"
+    let (kind, problem) = if seq != expected {
+        (Tampering::Deleted, "the entry was deleted")
     } else if previous != last.hash {
-        "the entry does not follow the one before it"
+        (Tampering::Reordered, "the entry does not follow the one before it: it was moved")
     } else if hash != link_hash(&previous, &entry) {
-        "the entry is not as it was written"
+        (Tampering::Changed, "the entry was changed")
     } else {
-        return Ok(Ok(Position { seq, hash }));
+        let next = Position { seq, hash };
+        match outside {
+            Outside::Sealed(sealed) if sealed.seq == seq && *sealed != next => {
+                (Tampering::Changed, "the entry is not the one that was sealed")
+            }
+            _ => return Ok(Ok(next)),
+        }
     };
-    Ok(Err(BrokenLink { seq: expected, problem }))
+    Ok(Err(BrokenLink { seq: expected, kind, problem }))
+}
+
+/// Whether the chain ends where both seals say.
+fn check_end(last: &Position, head: &Head, outside: &Outside) -> Option<BrokenLink> {
+    let broken = |seq, kind, problem| Some(BrokenLink { seq, kind, problem });
+    let sealed = head.seq().max(outside.seq());
+    if last.seq == 0 && sealed > 0 {
+        return broken(1, Tampering::Deleted, "all entries were deleted");
+    }
+    if sealed > last.seq {
+        let problem = "entries were cut off at the end, or an older database was put back";
+        return broken(last.seq + 1, Tampering::Cut, problem);
+    }
+    let unsealed = |problem| broken(last.seq, Tampering::Unsealed, problem);
+    match head {
+        Head::Missing if last.seq > 0 => return unsealed("the seal in the database is missing"),
+        Head::Forged => return unsealed("the seal in the database is not of this master key"),
+        Head::Sealed(head) if head != last => {
+            return broken(head.seq + 1, Tampering::Added, "entries were added behind the seal");
+        }
+        Head::Missing | Head::Sealed(_) => {}
+    }
+    match outside {
+        Outside::Missing => unsealed("the file audit.seal is missing"),
+        Outside::Forged => unsealed("the file audit.seal is not of this master key"),
+        Outside::NotYet | Outside::Sealed(_) => None,
+    }
 }
 
 fn link_hash(previous: &str, entry: &str) -> String {
@@ -270,6 +318,26 @@ enum Head {
     Sealed(Position),
 }
 
+impl Head {
+    /// The number of the entry that was sealed; 0 where none is known.
+    fn seq(&self) -> u64 {
+        match self {
+            Self::Sealed(position) => position.seq,
+            Self::Missing | Self::Forged => 0,
+        }
+    }
+}
+
+impl Outside {
+    /// The number of the entry that was sealed; 0 where none is known.
+    fn seq(&self) -> u64 {
+        match self {
+            Self::Sealed(position) => position.seq,
+            Self::NotYet | Self::Missing | Self::Forged => 0,
+        }
+    }
+}
+
 async fn read_head(
     tx: &mut SqliteConnection,
     seal: &AuditSeal,
@@ -288,19 +356,31 @@ async fn read_head(
     Ok(if seal.seal(&position) == sealed { Head::Sealed(position) } else { Head::Forged })
 }
 
-/// Adds entries at the end of the chain; those that are in it already are left out.
+/// Where the chain ends, to be sealed outside the database for the first time.
+pub(crate) async fn end(store: &Store, seal: &AuditSeal) -> Result<Position, StorageError> {
+    const DOING: &str = "seal the audit trail";
+    let mut tx = store.begin_read(DOING).await?;
+    match read_head(&mut tx, seal, DOING).await? {
+        Head::Sealed(head) => Ok(head),
+        Head::Missing | Head::Forged => last_row(&mut tx, DOING).await,
+    }
+}
+
+/// Adds entries at the end of the chain; those that are in it already are left out. Returns where
+/// it ends now; `None`: where it did.
 ///
 /// Only the ingester calls this: there is one writer.
 pub(crate) async fn append(
     tx: &mut SqliteConnection,
     seal: &AuditSeal,
+    outside: &Outside,
     entries: &[&AuditEntry],
-) -> Result<(), StorageError> {
+) -> Result<Option<Position>, StorageError> {
     const DOING: &str = "add to the audit trail";
     if entries.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
-    let mut last = resume(tx, seal, DOING).await?;
+    let mut last = resume(tx, seal, outside, DOING).await?;
     for entry in entries {
         let json = serde_json::to_string(entry).map_err(|error| StorageError::Unreadable {
             column: "entry",
@@ -333,7 +413,7 @@ pub(crate) async fn append(
     .execute(tx)
     .await
     .map_err(StorageError::database(DOING))?;
-    Ok(())
+    Ok(Some(last))
 }
 
 /// Where the chain goes on.
@@ -343,30 +423,60 @@ pub(crate) async fn append(
 async fn resume(
     tx: &mut SqliteConnection,
     seal: &AuditSeal,
+    outside: &Outside,
     doing: &'static str,
 ) -> Result<Position, StorageError> {
     let head = read_head(tx, seal, doing).await?;
-    let row = sqlx::query("SELECT seq, hash FROM audit_entries ORDER BY seq DESC LIMIT 1")
-        .fetch_optional(tx)
-        .await
-        .map_err(StorageError::database(doing))?;
-    let last = match &row {
-        None => Position::genesis(),
-        Some(row) => {
-            let row = Columns(row);
-            Position { seq: row.count("seq")?, hash: row.plain("hash")? }
-        }
+    let last = last_row(tx, doing).await?;
+    let inside_holds = match &head {
+        Head::Missing => last.seq == 0,
+        Head::Forged => false,
+        Head::Sealed(head) => *head == last,
     };
-    let sealed = match head {
-        Head::Missing if last.seq == 0 => return Ok(last),
-        Head::Sealed(head) if head == last => return Ok(last),
-        Head::Sealed(head) => head.seq,
-        Head::Missing | Head::Forged => 0,
+    let outside_holds = match outside {
+        Outside::NotYet => true,
+        Outside::Missing | Outside::Forged => false,
+        Outside::Sealed(sealed) => stands(tx, sealed, doing).await?,
     };
+    if inside_holds && outside_holds {
+        return Ok(last);
+    }
+    let sealed = head.seq().max(outside.seq());
     tracing::error!(
         last = last.seq,
         sealed,
         "the end of the audit trail was tampered with; `sluice audit verify` says where"
     );
     Ok(Position { seq: last.seq.max(sealed) + 1, hash: GENESIS.to_owned() })
+}
+
+/// The last entry in the database, sealed or not.
+async fn last_row(
+    tx: &mut SqliteConnection,
+    doing: &'static str,
+) -> Result<Position, StorageError> {
+    let row = sqlx::query("SELECT seq, hash FROM audit_entries ORDER BY seq DESC LIMIT 1")
+        .fetch_optional(tx)
+        .await
+        .map_err(StorageError::database(doing))?;
+    let Some(row) = row else { return Ok(Position::genesis()) };
+    let row = Columns(&row);
+    Ok(Position { seq: row.count("seq")?, hash: row.plain("hash")? })
+}
+
+/// Whether this entry is in the database.
+async fn stands(
+    tx: &mut SqliteConnection,
+    position: &Position,
+    doing: &'static str,
+) -> Result<bool, StorageError> {
+    if *position == Position::genesis() {
+        return Ok(true);
+    }
+    let hash: Option<String> = sqlx::query_scalar("SELECT hash FROM audit_entries WHERE seq = $1")
+        .bind(to_db(position.seq))
+        .fetch_optional(tx)
+        .await
+        .map_err(StorageError::database(doing))?;
+    Ok(hash.is_some_and(|hash| hash == position.hash))
 }

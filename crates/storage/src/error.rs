@@ -100,6 +100,38 @@ pub enum StorageError {
         /// Where it should be.
         data_dir: PathBuf,
     },
+    /// The database is gone, and the rest of the data folder is there.
+    #[error(
+        "{} is missing, though {} shows that there was a database; restore it from a backup, or \
+         run `sluice serve --new-database` once to begin without its keys, accounts, records and \
+         audit trail", .path.display(), .remains.display()
+    )]
+    DatabaseIsMissing {
+        /// Where it should be.
+        path: PathBuf,
+        /// What is still there.
+        remains: PathBuf,
+    },
+    /// The database's file is damaged.
+    #[error(
+        "the database {} is damaged ({found}); stop here, keep a copy of the data folder, and \
+         restore the database from a backup", .path.display()
+    )]
+    DatabaseIsDamaged {
+        /// The database file.
+        path: PathBuf,
+        /// What the database says about it.
+        found: String,
+    },
+    /// A file or folder that is in use was removed or replaced by another.
+    #[error(
+        "{} was removed or replaced while sluice uses it; records wait in the journal. Put it back \
+         and restart", .path.display()
+    )]
+    Displaced {
+        /// The file or folder.
+        path: PathBuf,
+    },
     /// The operating system gave no random bytes.
     #[error("the operating system gave no random bytes: {0}")]
     NoRandomness(String),

@@ -1,20 +1,23 @@
 //! Carries the journal into the database, each entry exactly once.
 //!
 //! A batch and the place up to which the journal has been read are stored in one transaction.
-//! Wherever a crash hits, the next run goes on where the last finished transaction ended.
+//! Wherever a crash hits, the next run goes on where the last finished transaction ended. What a
+//! batch adds to the audit trail is sealed outside the database before the next one (`seal`).
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sqlx::{Row as _, SqliteConnection};
 
-use crate::audit::{self, AuditSeal};
+use crate::audit::{self, AuditSeal, Position};
 use crate::error::StorageError;
-use crate::journal::{Chunk, JournalEntry, Segment, list, read_chunk};
+use crate::journal::{Chunk, Journal, JournalEntry, JournalSeal, Reading, Segment, list};
 use crate::master_key::MasterKey;
 use crate::open::{Store, journal_dir};
 use crate::row::to_db;
+use crate::seal::{Outside, SealFile};
 use crate::sums::SumAdditions;
 use crate::usage;
 use crate::uses::UseAdditions;
@@ -30,9 +33,31 @@ pub(crate) type Positions = HashMap<String, u64>;
 pub struct Ingester {
     store: Store,
     dir: PathBuf,
+    key: MasterKey,
     seal: AuditSeal,
-    positions: Option<Positions>,
+    seal_file: SealFile,
+    journal_seal: JournalSeal,
+    /// The journal of this process, once it is written to.
+    journal: Option<Arc<Journal>>,
+    known: Option<Known>,
     corrupt_lines: u64,
+}
+
+/// What is known of the data folder once it was looked at.
+struct Known {
+    positions: Positions,
+    /// Where the audit trail ended, by the file outside the database.
+    outside: Outside,
+    /// Whether that file has to be written.
+    seal_is_due: bool,
+}
+
+/// What became of a batch.
+enum Stored {
+    /// Some of its records are there already: they have to be added one by one.
+    NotInBulk,
+    /// It is in the database. The audit trail ends here now, if it has grown.
+    Whole(Option<Position>),
 }
 
 /// How records are added.
@@ -56,56 +81,153 @@ impl Ingester {
     /// An ingester for the data folder of `store`. The caller holds the [`crate::DataLock`].
     pub fn new(store: Store, key: &MasterKey) -> Self {
         let dir = journal_dir(store.data_dir());
-        Self { store, dir, seal: AuditSeal::new(key), positions: None, corrupt_lines: 0 }
+        let seal_file = SealFile::new(store.data_dir(), key);
+        Self {
+            store,
+            dir,
+            key: key.clone(),
+            seal: AuditSeal::new(key),
+            seal_file,
+            journal_seal: JournalSeal::new(key),
+            journal: None,
+            known: None,
+            corrupt_lines: 0,
+        }
+    }
+
+    /// From now on, what stands in segments of `journal` that somebody removes is not lost: it is
+    /// written again before the next batch.
+    pub fn follow(&mut self, journal: Arc<Journal>) {
+        self.journal = Some(journal);
     }
 
     /// Ingests one batch and returns how many entries it held; 0: there is nothing new.
     ///
     /// After an error the same entries are tried again by the next call.
     pub async fn run_once(&mut self) -> Result<usize, StorageError> {
-        if self.positions.is_none() {
-            self.positions = Some(load_positions(&self.store).await?);
+        self.store.check_places()?;
+        if self.known.is_none() {
+            let outside = self.store.outside(&self.seal_file).await?;
+            let positions = load_positions(&self.store).await?;
+            self.known = Some(Known { positions, outside, seal_is_due: false });
         }
+        self.write_seal().await?;
+        self.rescue().await?;
         loop {
-            let positions = self.positions.clone().unwrap_or_default();
-            let dir = self.dir.clone();
-            let found = tokio::task::spawn_blocking(move || next_batch(&dir, &positions))
-                .await
-                .unwrap_or_else(|gone| Err(gone.into()))
-                .map_err(StorageError::file(
-                    "read the journal",
-                    &self.dir,
-                    "check the disk and the folder's permissions",
-                ))?;
-            let Some(batch) = found else { return Ok(0) };
+            let Some(batch) = self.next_batch().await? else { return Ok(0) };
             self.note_corrupt_lines(&batch);
             self.store_batch(&batch).await?;
             if batch.finished {
                 self.forget(&batch.segment).await?;
             }
+            self.write_seal().await?;
             if !batch.chunk.entries.is_empty() {
                 return Ok(batch.chunk.entries.len());
             }
         }
     }
 
+    async fn next_batch(&self) -> Result<Option<Batch>, StorageError> {
+        let (positions, old_lines) = match &self.known {
+            Some(known) => (known.positions.clone(), known.outside == Outside::NotYet),
+            None => return Ok(None),
+        };
+        let reading = Reading { seal: self.journal_seal.clone(), old_lines };
+        let dir = self.dir.clone();
+        tokio::task::spawn_blocking(move || next_batch(&dir, &positions, &reading))
+            .await
+            .unwrap_or_else(|gone| Err(gone.into()))
+            .map_err(StorageError::file(
+                "read the journal",
+                &self.dir,
+                "check the disk and the folder's permissions",
+            ))
+    }
+
+    /// Has segments that somebody removed written again.
+    async fn rescue(&self) -> Result<(), StorageError> {
+        let (Some(journal), Some(known)) = (self.journal.clone(), &self.known) else {
+            return Ok(());
+        };
+        let positions = known.positions.clone();
+        let rescued = tokio::task::spawn_blocking(move || {
+            journal.rescue(|name| positions.get(name).copied().unwrap_or(0))
+        });
+        let rescued = rescued.await.unwrap_or_else(|gone| Err(gone.into())).map_err(
+            StorageError::file("write removed segments again", &self.dir, "check the disk"),
+        )?;
+        if rescued.segments > 0 {
+            tracing::error!(
+                segments = rescued.segments,
+                lines = rescued.lines,
+                unreadable = rescued.unreadable,
+                "files of the journal were removed while they were in use; what stood in them was \
+                 written again, but for those that could not be read"
+            );
+        }
+        Ok(())
+    }
+
+    /// Seals the audit trail's end outside the database, if it has grown.
+    async fn write_seal(&mut self) -> Result<(), StorageError> {
+        let Some(Known { outside: Outside::Sealed(end), seal_is_due: true, .. }) = &self.known
+        else {
+            return Ok(());
+        };
+        self.seal(end.clone()).await?;
+        if let Some(known) = &mut self.known {
+            known.seal_is_due = false;
+        }
+        Ok(())
+    }
+
+    async fn seal(&self, end: Position) -> Result<(), StorageError> {
+        let (file, data_dir) = (self.seal_file.clone(), self.store.data_dir().to_owned());
+        let written = tokio::task::spawn_blocking(move || file.write(&data_dir, &end));
+        written.await.unwrap_or_else(|gone| {
+            Err(StorageError::file("seal the audit trail", self.store.data_dir(), "try again")(
+                gone.into(),
+            ))
+        })
+    }
+
+    /// Ends the time in which lines without a seal count: what a version without seals left is in
+    /// the database. The file comes before the note of it, so that a crash in between is no harm.
+    async fn begin_to_seal(&mut self) -> Result<(), StorageError> {
+        if let Some(Known { outside: Outside::NotYet, .. }) = &self.known {
+            let end = audit::end(&self.store, &self.seal).await?;
+            self.seal(end.clone()).await?;
+            if let Some(known) = &mut self.known {
+                known.outside = Outside::Sealed(end);
+            }
+        }
+        self.store.note_seal_file().await?;
+        if let Err(error) = self.key.note_sealed() {
+            tracing::warn!(%error, "the master key's file cannot note that the trail is sealed");
+        }
+        Ok(())
+    }
+
     /// Ingests everything that is there, and returns how many entries that were.
     ///
-    /// A server runs it before it reads the windows of the limits.
+    /// A server runs it before it reads the windows of the limits, and before it opens the journal.
+    /// The first time in a data folder, it begins to seal it.
     pub async fn run_to_end(&mut self) -> Result<usize, StorageError> {
         let mut total = 0;
         loop {
             match self.run_once().await? {
-                0 => return Ok(total),
+                0 => break,
                 ingested => total += ingested,
             }
         }
+        self.begin_to_seal().await?;
+        Ok(total)
     }
 
     /// How much of the journal is not in the database yet, in bytes; 0 where that cannot be said.
     pub fn backlog_bytes(&self) -> u64 {
         let read_to = |name: &str| {
-            self.positions.as_ref().and_then(|positions| positions.get(name)).copied().unwrap_or(0)
+            self.known.as_ref().and_then(|known| known.positions.get(name)).copied().unwrap_or(0)
         };
         let segments = list(&self.dir).unwrap_or_default();
         let rest = segments.iter().map(|segment| {
@@ -121,37 +243,56 @@ impl Ingester {
     }
 
     fn note_corrupt_lines(&mut self, batch: &Batch) {
-        if batch.chunk.corrupt == 0 {
-            return;
+        let Chunk { corrupt, moved, read_to, .. } = batch.chunk;
+        self.corrupt_lines += corrupt;
+        let segment = &batch.segment.name;
+        if corrupt > 0 {
+            tracing::error!(
+                %segment,
+                before_byte = read_to,
+                lines = corrupt,
+                "lines of the journal do not carry this data folder's seal, or were repeated; they \
+                 were skipped"
+            );
         }
-        self.corrupt_lines += batch.chunk.corrupt;
-        tracing::error!(
-            segment = %batch.segment.name,
-            before_byte = batch.chunk.read_to,
-            lines = batch.chunk.corrupt,
-            "lines of the journal are not as they were written; they were skipped"
-        );
+        if moved > 0 {
+            tracing::error!(
+                %segment,
+                before_byte = read_to,
+                lines = moved,
+                "lines of the journal are not where they were written; others were added or removed"
+            );
+        }
     }
 
     async fn store_batch(&mut self, batch: &Batch) -> Result<(), StorageError> {
         // A record that is there already is rare: a crash between two writes cannot cause one.
-        if !self.try_store(batch, Pace::Bulk).await? {
-            self.try_store(batch, Pace::Single).await?;
+        let mut stored = self.try_store(batch, Pace::Bulk).await?;
+        if let Stored::NotInBulk = stored {
+            stored = self.try_store(batch, Pace::Single).await?;
         }
-        if let Some(positions) = &mut self.positions {
-            positions.insert(batch.segment.name.clone(), batch.chunk.read_to);
+        let Some(known) = &mut self.known else { return Ok(()) };
+        known.positions.insert(batch.segment.name.clone(), batch.chunk.read_to);
+        match stored {
+            Stored::Whole(Some(end)) if known.outside != Outside::NotYet => {
+                known.outside = Outside::Sealed(end);
+                known.seal_is_due = true;
+            }
+            _ => {}
         }
         Ok(())
     }
 
-    /// Stores a batch and the place behind it, or nothing of it: `false` where its records have to
-    /// be added one by one.
-    async fn try_store(&self, batch: &Batch, pace: Pace) -> Result<bool, StorageError> {
+    /// Stores a batch and the place behind it, or nothing of it.
+    async fn try_store(&self, batch: &Batch, pace: Pace) -> Result<Stored, StorageError> {
         const DOING: &str = "ingest the journal";
+        let outside = self.known.as_ref().map_or(&Outside::NotYet, |known| &known.outside);
         let mut tx = self.store.begin_write(DOING).await?;
-        if !store_entries(&mut tx, &self.seal, &batch.chunk.entries, pace).await? {
+        let entries = &batch.chunk.entries;
+        let stored = store_entries(&mut tx, (&self.seal, outside), entries, pace).await?;
+        if let Stored::NotInBulk = stored {
             tx.rollback().await.map_err(StorageError::database(DOING))?;
-            return Ok(false);
+            return Ok(stored);
         }
         sqlx::query(
             "INSERT INTO journal_segments (name, read_to) VALUES ($1, $2) \
@@ -163,12 +304,15 @@ impl Ingester {
         .await
         .map_err(StorageError::database(DOING))?;
         tx.commit().await.map_err(StorageError::database(DOING))?;
-        Ok(true)
+        Ok(stored)
     }
 
     /// Deletes a segment of which everything is in the database.
     async fn forget(&mut self, segment: &Segment) -> Result<(), StorageError> {
         const DOING: &str = "forget a segment of the journal";
+        if let Some(journal) = &self.journal {
+            journal.forget(&segment.name);
+        }
         let (data_dir, path) = (self.store.data_dir().to_owned(), segment.path.clone());
         let deleted = tokio::task::spawn_blocking(move || {
             // Commits are not synced one by one. Before the file goes, they must be on disk.
@@ -190,8 +334,8 @@ impl Ingester {
             .execute(self.store.pool())
             .await
             .map_err(StorageError::database(DOING))?;
-        if let Some(positions) = &mut self.positions {
-            positions.remove(&segment.name);
+        if let Some(known) = &mut self.known {
+            known.positions.remove(&segment.name);
         }
         Ok(())
     }
@@ -211,7 +355,11 @@ pub(crate) async fn load_positions(store: &Store) -> Result<Positions, StorageEr
 }
 
 /// The earliest segment that has something to do.
-fn next_batch(dir: &Path, positions: &Positions) -> std::io::Result<Option<Batch>> {
+fn next_batch(
+    dir: &Path,
+    positions: &Positions,
+    reading: &Reading,
+) -> std::io::Result<Option<Batch>> {
     let segments = match list(dir) {
         Ok(segments) => segments,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -222,7 +370,7 @@ fn next_batch(dir: &Path, positions: &Positions) -> std::io::Result<Option<Batch
     let last = segments.last().map(|segment| segment.number);
     for segment in segments {
         let from = positions.get(&segment.name).copied().unwrap_or(0);
-        let chunk = read_chunk(&segment.path, from, BATCH)?;
+        let chunk = reading.chunk(&segment, from, BATCH)?;
         let finished = chunk.at_end && Some(segment.number) != last;
         if finished || chunk.read_to > from {
             return Ok(Some(Batch { segment, chunk, finished }));
@@ -231,13 +379,13 @@ fn next_batch(dir: &Path, positions: &Positions) -> std::io::Result<Option<Batch
     Ok(None)
 }
 
-/// Stores entries and everything that is added up from them; `false` where `pace` was too fast.
+/// Stores entries and everything that is added up from them.
 async fn store_entries(
     tx: &mut SqliteConnection,
-    seal: &AuditSeal,
+    (seal, outside): (&AuditSeal, &Outside),
     entries: &[JournalEntry],
     pace: Pace,
-) -> Result<bool, StorageError> {
+) -> Result<Stored, StorageError> {
     let mut records = Vec::with_capacity(entries.len());
     let mut audits = Vec::new();
     let mut sums = SumAdditions::default();
@@ -259,7 +407,7 @@ async fn store_entries(
     let new = match pace {
         Pace::Bulk => match usage::insert_new(tx, &records).await? {
             Some(new) => new,
-            None => return Ok(false),
+            None => return Ok(Stored::NotInBulk),
         },
         Pace::Single => usage::insert_new_singly(tx, &records).await?,
     };
@@ -272,6 +420,5 @@ async fn store_entries(
     windows.store(tx).await?;
     sums.store(tx).await?;
     uses.store(tx).await?;
-    audit::append(tx, seal, &audits).await?;
-    Ok(true)
+    Ok(Stored::Whole(audit::append(tx, seal, outside, &audits).await?))
 }

@@ -11,13 +11,14 @@
 //! | File | Is |
 //! | --- | --- |
 //! | `open`, `migrate` | the data folder, the database and its tables |
-//! | `lock` | one server a data folder |
+//! | `lock`, `place` | one server a data folder, and whether it is still there |
 //! | `master_key` | the secret that all others are derived from; the hash of a service key |
 //! | `accounts`, `keys`, `changes` | who may ask, and when that changed |
 //! | `models` | when each model was first served |
-//! | `journal` | segments of checksummed lines |
+//! | `journal` | segments of sealed lines |
 //! | `ingest` | from the journal into the database |
 //! | `usage`, `sums`, `uses`, `windows`, `audit` | the records, and what is added up from them |
+//! | `seal` | the end of the audit trail, sealed outside the database |
 //! | `tail` | what the journal holds and the database does not yet |
 //!
 //! SQLite is embedded. The SQL text keeps to what PostgreSQL takes too.
@@ -34,7 +35,9 @@ mod master_key;
 mod migrate;
 mod models;
 mod open;
+mod place;
 mod row;
+mod seal;
 mod sums;
 mod tail;
 mod usage;
@@ -42,10 +45,10 @@ mod uses;
 mod windows;
 
 pub use accounts::AccountRecord;
-pub use audit::{AuditEntry, AuditFilter, AuditVerification, BrokenLink, ChainedEntry};
+pub use audit::{AuditEntry, AuditFilter, AuditVerification, BrokenLink, ChainedEntry, Tampering};
 pub use error::StorageError;
 pub use ingest::Ingester;
-pub use journal::{Journal, JournalEntry};
+pub use journal::{Journal, JournalEntry, Unwritten};
 pub use keys::{KeyRecord, Replacement};
 pub use lock::DataLock;
 pub use master_key::{KeyHash, KeyHasher, MasterKey};

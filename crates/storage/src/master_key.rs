@@ -4,6 +4,10 @@
 //! that Sluice needs for itself is derived from it by HKDF-SHA256 (RFC 5869) with a label, so that
 //! none of them tells anything about another. Without the file no service key of the data folder
 //! works: the database holds keyed hashes only.
+//!
+//! Behind the key stands the word `sealed` once the audit trail is sealed outside the database
+//! (`seal`): whoever removes that file and all traces of it in the database cannot remove this one
+//! without losing the key.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -22,7 +26,7 @@ use crate::error::StorageError;
 use crate::open::{Store, create_data_dir};
 
 /// The master key's file in the data folder.
-const FILE: &str = "master.key";
+pub(crate) const FILE: &str = "master.key";
 
 /// The one secret of a data folder.
 #[derive(Debug, Clone)]
@@ -31,7 +35,12 @@ pub struct MasterKey {
     path: PathBuf,
     /// Whether this process has just made it.
     is_new: bool,
+    /// Whether the file says that the audit trail is sealed outside the database.
+    is_sealed: bool,
 }
+
+/// What the file says behind the key once the audit trail is sealed.
+const SEALED: &str = "sealed";
 
 impl MasterKey {
     /// The key in `data_dir`; makes one where there is none.
@@ -84,8 +93,11 @@ impl MasterKey {
             &path,
             "restore it from a backup",
         ))?;
-        match from_hex(text.as_bytes().trim_ascii()) {
-            Some(bytes) => Ok(Self { secret: Secret::new(bytes), path, is_new: false }),
+        let mut words = text.split_ascii_whitespace();
+        // Any second word will do: a crash may have cut it short.
+        let (key, is_sealed) = (words.next().unwrap_or_default(), words.next().is_some());
+        match from_hex(key.as_bytes()) {
+            Some(bytes) => Ok(Self { secret: Secret::new(bytes), path, is_new: false, is_sealed }),
             None => Err(StorageError::KeyIsMalformed { path }),
         }
     }
@@ -110,7 +122,10 @@ impl MasterKey {
         // The draft has served, or is of no use.
         let _ = std::fs::remove_file(&draft);
         match linked {
-            Ok(()) => Ok(Self { secret: Secret::new(*bytes), path, is_new: true }),
+            Ok(()) => {
+                let secret = Secret::new(*bytes);
+                Ok(Self { secret, path, is_new: true, is_sealed: false })
+            }
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 let file = File::open(&path).map_err(StorageError::file(
                     "read the master key",
@@ -135,6 +150,24 @@ impl MasterKey {
         let expanded = hkdf.expand(label.as_bytes(), &mut *derived);
         debug_assert!(expanded.is_ok());
         Secret::new(*derived)
+    }
+
+    /// Whether the file says that the audit trail is sealed outside the database.
+    pub(crate) fn is_sealed(&self) -> bool {
+        self.is_sealed
+    }
+
+    /// Writes behind the key that the audit trail is sealed outside the database. The key itself,
+    /// the file's owner and its permissions stay as they are.
+    pub(crate) fn note_sealed(&mut self) -> std::io::Result<()> {
+        if self.is_sealed {
+            return Ok(());
+        }
+        let mut file = OpenOptions::new().append(true).open(&self.path)?;
+        file.write_all(format!("\n{SEALED}\n").as_bytes())?;
+        file.sync_data()?;
+        self.is_sealed = true;
+        Ok(())
     }
 
     /// What hashes service keys. Make it once: the derivation costs more than a hash.
@@ -299,6 +332,24 @@ mod tests {
         assert_eq!(first.key_hasher().hash("k"), again.key_hasher().hash("k"));
         assert_ne!(first.key_hasher().hash("k"), again.key_hasher().hash("l"));
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "no draft is left");
+    }
+
+    #[test]
+    fn the_word_behind_the_key_changes_nothing_of_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(FILE);
+        let mut key = MasterKey::load_or_create(dir.path()).unwrap();
+        let before = std::fs::read_to_string(&path).unwrap();
+        assert!(!key.is_sealed());
+        key.note_sealed().unwrap();
+        key.note_sealed().unwrap();
+        let after = std::fs::read_to_string(&path).unwrap();
+        for cut in before.len() + 2..=after.len() {
+            std::fs::write(&path, &after[..cut]).unwrap();
+            let again = MasterKey::load(dir.path()).unwrap();
+            assert!(again.is_sealed(), "cut at {cut}");
+            assert_eq!(again.derive("a"), key.derive("a"));
+        }
     }
 
     #[test]

@@ -9,13 +9,14 @@ use crate::error::StorageError;
 use crate::open::{DATABASE_FILE, Store};
 
 /// The steps in order. A step that has been released is never edited; changes are new steps.
-const STEPS: [(i64, &str); 6] = [
+const STEPS: [(i64, &str); 7] = [
     (1, include_str!("../migrations/0001_records.sql")),
     (2, include_str!("../migrations/0002_audit_is_append_only.sql")),
     (3, include_str!("../migrations/0003_what_the_filter_did.sql")),
     (4, include_str!("../migrations/0004_why_the_model.sql")),
     (5, include_str!("../migrations/0005_models_first_served.sql")),
     (6, include_str!("../migrations/0006_when_a_key_was_used_last.sql")),
+    (7, include_str!("../migrations/0007_the_journal_is_sealed.sql")),
 ];
 
 /// Runs the steps that the database has not seen.
@@ -60,14 +61,15 @@ mod tests {
     async fn what_was_used_before_the_last_uses_were_kept_is_known() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).await.unwrap();
-        let older = "DROP TABLE key_uses; DELETE FROM schema_version WHERE version = 6; \
+        let older = "DROP TABLE key_uses; DELETE FROM schema_version WHERE version >= 6; \
                      INSERT INTO usage_sums VALUES (86400, 'k1', 'a1', 1, 0, 0, 0, 0, 0, 0, 0), \
                      (172800, 'k1', 'a1', 1, 0, 0, 0, 0, 0, 0, 0)";
         sqlx::raw_sql(older).execute(store.pool()).await.unwrap();
         store.close().await;
         let store = Store::open(dir.path()).await.unwrap();
+        let master = crate::MasterKey::load_or_create(dir.path()).unwrap();
         let expected = [("k1".into(), sluice_core::clock::UnixMillis(172_800_000))];
-        assert_eq!(store.last_uses().await.unwrap(), expected.into());
+        assert_eq!(store.last_uses(&master).await.unwrap(), expected.into());
     }
 
     #[tokio::test]

@@ -6,15 +6,16 @@
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
-use sqlx::{ConnectOptions, Sqlite, Transaction};
+use sqlx::{ConnectOptions, Connection as _, Sqlite, Transaction};
 
 use crate::error::StorageError;
-use crate::migrate;
+use crate::place::Place;
+use crate::{master_key, migrate, seal};
 
 /// The database's file in the data folder.
 pub(crate) const DATABASE_FILE: &str = "sluice.db";
@@ -42,11 +43,27 @@ pub fn create_data_dir(data_dir: &Path) -> Result<(), StorageError> {
 pub struct Store {
     pool: SqlitePool,
     data_dir: PathBuf,
+    /// The folder and the database's file that were opened.
+    places: Vec<Place>,
 }
 
 impl Store {
     /// Opens the database in `data_dir`; creates folder, file and tables where they are missing.
+    ///
+    /// Refuses where the database alone is missing: a new one would have none of the keys that
+    /// callers use, and an empty audit trail. [`Store::open_new`] is the word of consent.
     pub async fn open(data_dir: &Path) -> Result<Self, StorageError> {
+        if let Some(remains) = remains_without_database(data_dir) {
+            return Err(StorageError::DatabaseIsMissing {
+                path: data_dir.join(DATABASE_FILE),
+                remains,
+            });
+        }
+        Self::open_new(data_dir).await
+    }
+
+    /// Opens the database in `data_dir`, and makes a new one also where another one was.
+    pub async fn open_new(data_dir: &Path) -> Result<Self, StorageError> {
         create_data_dir(data_dir)?;
         let path = data_dir.join(DATABASE_FILE);
         create_private(&path);
@@ -69,10 +86,21 @@ impl Store {
             .max_lifetime(None)
             .acquire_timeout(Duration::from_secs(15))
             .test_before_acquire(false)
+            .after_release(|connection, _| {
+                Box::pin(async move {
+                    // A transaction that was dropped is rolled back before this is answered. Where
+                    // SQLite has done so itself, as it does when the disk is full, the driver's
+                    // rollback fails and it counts the transaction as open for ever: no other
+                    // could begin on the connection, so it is closed.
+                    connection.ping().await?;
+                    Ok(!connection.is_in_transaction())
+                })
+            })
             .connect_with(options)
             .await
             .map_err(|source| StorageError::Open { path: path.clone(), source })?;
-        let store = Self { pool, data_dir: data_dir.to_owned() };
+        let places = [data_dir, &*path].into_iter().filter_map(|it| Place::of(it).ok()).collect();
+        let store = Self { pool, data_dir: data_dir.to_owned(), places };
         migrate::run(&store).await?;
         Ok(store)
     }
@@ -80,10 +108,50 @@ impl Store {
     /// Opens the database that is in `data_dir`, for commands that only read: where there is none,
     /// nothing is created.
     pub async fn open_existing(data_dir: &Path) -> Result<Self, StorageError> {
-        if !data_dir.join(DATABASE_FILE).is_file() {
+        let is_there = data_dir.join(DATABASE_FILE).is_file();
+        if !is_there && remains_without_database(data_dir).is_none() {
             return Err(StorageError::NoDataFolder { data_dir: data_dir.to_owned() });
         }
         Self::open(data_dir).await
+    }
+
+    /// Whether folder and database are still those that were opened. What is written to a database
+    /// that somebody removed is gone with the process.
+    pub(crate) fn check_places(&self) -> Result<(), StorageError> {
+        match self.places.iter().find(|place| !place.holds()) {
+            Some(gone) => Err(StorageError::Displaced { path: gone.path().to_owned() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Looks for damage in the database's file, for at most `limit`. `false`: there was not enough
+    /// time for all of it, and nothing was found so far.
+    ///
+    /// SQLite keeps no checksums: what is found are pages that do not fit together, not every
+    /// changed byte.
+    pub async fn check_integrity(&self, limit: Duration) -> Result<bool, StorageError> {
+        const DOING: &str = "check the database's file";
+        /// SQLite's code of a statement that was interrupted.
+        const INTERRUPTED: &str = "9";
+        let mut connection = self.pool.acquire().await.map_err(StorageError::database(DOING))?;
+        let until = Instant::now() + limit;
+        let mut handle = connection.lock_handle().await.map_err(StorageError::database(DOING))?;
+        handle.set_progress_handler(1000, move || Instant::now() < until);
+        drop(handle);
+        let found: Result<Vec<String>, sqlx::Error> =
+            sqlx::query_scalar("PRAGMA quick_check(3)").fetch_all(&mut *connection).await;
+        let mut handle = connection.lock_handle().await.map_err(StorageError::database(DOING))?;
+        handle.remove_progress_handler();
+        drop(handle);
+        let found = match found {
+            Ok(lines) if lines == ["ok"] => return Ok(true),
+            Ok(lines) => lines.join("; "),
+            Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(INTERRUPTED) => {
+                return Ok(false);
+            }
+            Err(error) => error.to_string(),
+        };
+        Err(StorageError::DatabaseIsDamaged { path: self.data_dir.join(DATABASE_FILE), found })
     }
 
     /// The data folder.
@@ -142,6 +210,20 @@ impl Store {
     }
 }
 
+/// What is left of a data folder whose database is gone; `None` where it is there, or never was.
+///
+/// A new data folder's database is made before its master key.
+fn remains_without_database(data_dir: &Path) -> Option<PathBuf> {
+    // An empty file is what is left where somebody emptied it: SQLite would begin anew in it.
+    if std::fs::metadata(data_dir.join(DATABASE_FILE)).is_ok_and(|data| data.len() > 0) {
+        return None;
+    }
+    [master_key::FILE, seal::FILE]
+        .into_iter()
+        .map(|file| data_dir.join(file))
+        .find(|path| path.exists())
+}
+
 /// Makes the database's file readable by its owner only, in case the folder is not. SQLite gives
 /// its other files the same permissions, and says itself what is wrong with a folder.
 ///
@@ -197,5 +279,95 @@ mod tests {
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&data), 0o700);
         assert_eq!(mode(&data.join(DATABASE_FILE)), 0o600);
+    }
+
+    #[tokio::test]
+    async fn a_database_that_is_gone_is_missed_until_a_new_one_is_wanted() {
+        let dir = tempfile::tempdir().unwrap();
+        Store::open(dir.path()).await.unwrap().close().await;
+        master_key::MasterKey::load_or_create(dir.path()).unwrap();
+        let path = dir.path().join(DATABASE_FILE);
+        for emptied in [false, true] {
+            std::fs::remove_file(&path).unwrap();
+            if emptied {
+                std::fs::write(&path, "").unwrap();
+            }
+            for opened in [Store::open(dir.path()).await, Store::open_existing(dir.path()).await] {
+                let error = opened.unwrap_err().to_string();
+                assert!(error.contains("sluice.db is missing"), "{error}");
+                assert!(error.contains("backup") && error.contains("--new-database"), "{error}");
+            }
+            assert_eq!(path.exists(), emptied, "nothing was made");
+            Store::open_new(dir.path()).await.unwrap().close().await;
+            Store::open(dir.path()).await.unwrap().close().await;
+        }
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn an_overwritten_page_is_noticed() {
+        use std::os::unix::fs::FileExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        assert!(store.check_integrity(Duration::from_secs(60)).await.unwrap());
+        store.close().await;
+        let path = dir.path().join(DATABASE_FILE);
+        let file = OpenOptions::new().write(true).open(&path).unwrap();
+        let pages = file.metadata().unwrap().len() / 4096;
+        file.write_all_at(&[0x5a; 4096], (pages / 2) * 4096).unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let error = store.check_integrity(Duration::from_secs(60)).await.unwrap_err().to_string();
+        assert!(error.contains("damaged") && error.contains("backup"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_database_for_which_there_is_no_time_is_not_called_sound() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) \
+                    INSERT INTO meta SELECT i, i FROM n";
+        sqlx::raw_sql(rows).execute(&store.pool).await.unwrap();
+        assert!(!store.check_integrity(Duration::ZERO).await.unwrap());
+        assert!(store.check_integrity(Duration::from_secs(60)).await.unwrap());
+    }
+
+    /// A full disk, which SQLite tells from a limit that it sets itself in nothing.
+    #[tokio::test]
+    async fn after_a_full_disk_every_connection_writes_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let most = |pages: u32| format!("PRAGMA max_page_count = {pages}");
+        let mut connections = Vec::new();
+        for _ in 0..3 {
+            let mut connection = store.pool.acquire().await.unwrap();
+            sqlx::raw_sql(sqlx::AssertSqlSafe(most(1))).execute(&mut *connection).await.unwrap();
+            connections.push(connection);
+        }
+        drop(connections);
+        let write = async |name: &'static str| -> Result<(), sqlx::Error> {
+            let mut tx = store.pool.begin_with("BEGIN IMMEDIATE").await?;
+            for row in 0..40 {
+                sqlx::query("INSERT INTO meta (name, value) VALUES ($1, $2)")
+                    .bind(format!("{name} {row}"))
+                    .bind("x".repeat(2000))
+                    .execute(&mut *tx)
+                    .await?;
+            }
+            tx.commit().await
+        };
+        let error = write("refused").await.unwrap_err().to_string();
+        assert!(error.contains("full"), "{error}");
+        // The other connections are still limited, and each is left behind by its failure.
+        let mut refusals = 0;
+        while let Err(error) = write("later").await {
+            assert!(error.to_string().contains("full"), "{error}");
+            refusals += 1;
+            assert!(refusals < 10, "{error}");
+        }
+        let rows: i64 = sqlx::query_scalar("SELECT count(*) FROM meta WHERE name LIKE '% %'")
+            .fetch_one(&store.pool)
+            .await
+            .unwrap();
+        assert_eq!(rows, 40, "all of the transaction that went through, and of no other");
     }
 }

@@ -6,8 +6,10 @@ use std::io::ErrorKind;
 use crate::audit::AuditEntry;
 use crate::error::StorageError;
 use crate::ingest::load_positions;
-use crate::journal::{JournalEntry, list, read_chunk};
+use crate::journal::{JournalEntry, JournalSeal, Reading, list};
+use crate::master_key::MasterKey;
 use crate::open::{Store, journal_dir};
+use crate::seal::{Outside, SealFile};
 use crate::sums::UsageSum;
 use crate::usage::{Order, UsageFilter, UsageRecord};
 
@@ -24,7 +26,10 @@ pub struct JournalTail {
 
 impl Store {
     /// Reads what the journal holds and the database does not yet.
-    pub async fn journal_tail(&self) -> Result<JournalTail, StorageError> {
+    pub async fn journal_tail(&self, key: &MasterKey) -> Result<JournalTail, StorageError> {
+        let outside = self.outside(&SealFile::new(self.data_dir(), key)).await?;
+        let reading =
+            Reading { seal: JournalSeal::new(key), old_lines: outside == Outside::NotYet };
         let positions = load_positions(self).await?;
         let dir = journal_dir(self.data_dir());
         let failed = || StorageError::file("read the journal", &dir, "check its permissions");
@@ -36,7 +41,7 @@ impl Store {
         };
         for segment in segments {
             let from = positions.get(&segment.name).copied().unwrap_or(0);
-            let chunk = match read_chunk(&segment.path, from, usize::MAX) {
+            let chunk = match reading.chunk(&segment, from, usize::MAX) {
                 Ok(chunk) => chunk,
                 // It was ingested and deleted since the list was made.
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
@@ -59,9 +64,10 @@ impl Store {
     pub async fn usage_with_tail(
         &self,
         filter: &UsageFilter,
+        key: &MasterKey,
     ) -> Result<Vec<UsageRecord>, StorageError> {
         // The journal first: what is ingested between the two readings is found in both.
-        let mut tail = self.journal_tail().await?.usage;
+        let mut tail = self.journal_tail(key).await?.usage;
         tail.retain(|record| filter.admits(record));
         let mut records = self.usage(filter).await?;
         if tail.is_empty() {

@@ -11,6 +11,7 @@ use sluice_core::ids::KeyId;
 use sqlx::SqliteConnection;
 
 use crate::error::StorageError;
+use crate::master_key::MasterKey;
 use crate::open::Store;
 use crate::row::{Columns, to_db};
 
@@ -50,13 +51,16 @@ impl UseAdditions {
 impl Store {
     /// When each key was last used; without those that never were. What is still in the journal
     /// counts, too.
-    pub async fn last_uses(&self) -> Result<HashMap<KeyId, UnixMillis>, StorageError> {
+    pub async fn last_uses(
+        &self,
+        key: &MasterKey,
+    ) -> Result<HashMap<KeyId, UnixMillis>, StorageError> {
         let mut uses = HashMap::new();
         let mut note = |key_id: KeyId, at: UnixMillis| {
             let last = uses.entry(key_id).or_insert(at);
             *last = at.max(*last);
         };
-        let tail = self.journal_tail().await?;
+        let tail = self.journal_tail(key).await?;
         tail.usage.into_iter().for_each(|record| note(record.key_id, record.started_at));
         for sum in tail.sums {
             let at = sum.moment();

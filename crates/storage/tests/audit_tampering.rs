@@ -4,9 +4,11 @@
 
 mod common;
 
+use std::path::PathBuf;
+
 use common::audit;
 use sluice_core::filtering::FilterRecord;
-use sluice_storage::{Ingester, Journal, JournalEntry, MasterKey, Store};
+use sluice_storage::{Ingester, Journal, JournalEntry, MasterKey, Store, Tampering};
 use sqlx::SqlitePool;
 
 struct Trail {
@@ -30,7 +32,7 @@ impl Trail {
     }
 
     async fn add(&self, ids: std::ops::Range<u64>) {
-        let journal = Journal::open(self.store.data_dir()).unwrap();
+        let journal = Journal::open(self.store.data_dir(), &self.master).unwrap();
         for id in ids {
             journal.append(&[JournalEntry::Audit(Box::new(audit(id)))]).unwrap();
         }
@@ -46,8 +48,17 @@ impl Trail {
         sqlx::raw_sql(sql).execute(&self.raw).await.unwrap();
     }
 
+    async fn broken(&self) -> Option<(u64, Tampering)> {
+        let verification = self.store.verify_audit(&self.master).await.unwrap();
+        verification.broken.map(|link| (link.seq, link.kind))
+    }
+
     async fn broken_at(&self) -> Option<u64> {
-        self.store.verify_audit(&self.master).await.unwrap().broken.map(|link| link.seq)
+        self.broken().await.map(|(seq, _)| seq)
+    }
+
+    fn seal_file(&self) -> PathBuf {
+        self.store.data_dir().join("audit.seal")
     }
 }
 
@@ -82,6 +93,11 @@ async fn every_kind_of_tampering_is_found_where_it_is() {
         (
             "DELETE FROM audit_entries WHERE seq > 3; UPDATE audit_head SET seq = 3, \
              hash = (SELECT hash FROM audit_entries WHERE seq = 3)",
+            4,
+        ),
+        ("DELETE FROM audit_entries; DELETE FROM audit_head", 1),
+        (
+            "UPDATE audit_entries SET seq = 99 WHERE seq = 3; UPDATE audit_entries SET seq = 3 WHERE seq = 4; UPDATE audit_entries SET seq = 4 WHERE seq = 99",
             3,
         ),
     ];
@@ -94,6 +110,109 @@ async fn every_kind_of_tampering_is_found_where_it_is() {
         let broken = trail.broken_at().await;
         assert!(broken.is_some_and(|broken| broken <= 6), "{broken:?} after {sql}");
     }
+}
+
+#[tokio::test]
+async fn what_was_done_is_named() {
+    let swap = "UPDATE audit_entries SET seq = 99 WHERE seq = 3; \
+                UPDATE audit_entries SET seq = 3 WHERE seq = 4; \
+                UPDATE audit_entries SET seq = 4 WHERE seq = 99";
+    let cases = [
+        ("DELETE FROM audit_entries; DELETE FROM audit_head", 1, Tampering::Deleted),
+        ("DELETE FROM audit_entries WHERE seq = 3", 3, Tampering::Deleted),
+        ("DELETE FROM audit_entries WHERE seq > 3", 4, Tampering::Cut),
+        ("UPDATE audit_entries SET entry = '{}' WHERE seq = 3", 3, Tampering::Changed),
+        (swap, 3, Tampering::Reordered),
+        ("DELETE FROM audit_head", 5, Tampering::Unsealed),
+    ];
+    for (sql, seq, kind) in cases {
+        let trail = Trail::of(5).await;
+        trail.tamper(sql).await;
+        assert_eq!(trail.broken().await, Some((seq, kind)), "{sql}");
+    }
+}
+
+#[tokio::test]
+async fn a_wiped_trail_stays_broken_once_new_entries_come() {
+    let trail = Trail::of(5).await;
+    trail.tamper("DELETE FROM audit_entries; DELETE FROM audit_head").await;
+    trail.add(5..6).await;
+    assert_eq!(trail.broken().await, Some((1, Tampering::Deleted)));
+    trail.add(6..7).await;
+    assert_eq!(trail.broken().await, Some((1, Tampering::Deleted)));
+}
+
+#[tokio::test]
+async fn an_older_database_that_is_put_back_is_noticed() {
+    let trail = Trail::of(3).await;
+    let copy = trail.store.data_dir().join("copy");
+    // SQLite's own backup: all of it in one file.
+    let sql = format!("VACUUM INTO '{}'", copy.display());
+    sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&trail.raw).await.unwrap();
+    trail.add(3..5).await;
+    let Trail { _dir: dir, store, master, raw } = trail;
+    raw.close().await;
+    store.close().await;
+    let database = dir.path().join("sluice.db");
+    std::fs::remove_file(dir.path().join("sluice.db-wal")).ok();
+    std::fs::rename(copy, &database).unwrap();
+    let store = Store::open(dir.path()).await.unwrap();
+    let raw =
+        SqlitePool::connect_with(sqlx::sqlite::SqliteConnectOptions::new().filename(&database))
+            .await
+            .unwrap();
+    let trail = Trail { _dir: dir, store, master, raw };
+    // What the journal still has comes back, and must not hide it.
+    assert_eq!(trail.broken().await, Some((4, Tampering::Cut)));
+    trail.add(5..9).await;
+    assert_eq!(trail.broken().await, Some((4, Tampering::Deleted)));
+}
+
+#[tokio::test]
+async fn a_crash_between_the_database_and_the_seal_is_no_alarm() {
+    let trail = Trail::of(3).await;
+    let before = std::fs::read(trail.seal_file()).unwrap();
+    trail.add(3..5).await;
+    // The process died before the file was replaced.
+    std::fs::write(trail.seal_file(), before).unwrap();
+    assert_eq!(trail.broken().await, None);
+    trail.add(5..7).await;
+    assert_eq!(trail.broken().await, None);
+    // It died in the middle of replacing it.
+    std::fs::write(trail.store.data_dir().join("audit.seal-new"), "5 ab").unwrap();
+    trail.add(7..9).await;
+    assert_eq!(trail.broken().await, None);
+}
+
+#[tokio::test]
+async fn a_seal_file_that_is_missing_or_forged_is_noticed_for_good() {
+    for forge in [None, Some("0 0000 0000\n")] {
+        let trail = Trail::of(3).await;
+        match forge {
+            None => std::fs::remove_file(trail.seal_file()).unwrap(),
+            Some(text) => std::fs::write(trail.seal_file(), text).unwrap(),
+        }
+        assert_eq!(trail.broken().await, Some((3, Tampering::Unsealed)));
+        trail.add(3..5).await;
+        assert_eq!(trail.broken().await, Some((4, Tampering::Deleted)), "it goes on behind a gap");
+    }
+}
+
+#[tokio::test]
+async fn a_folder_without_any_trace_of_its_seal_does_not_pass_for_an_old_one() {
+    let trail = Trail::of(3).await;
+    trail
+        .tamper(
+            "DELETE FROM audit_entries; DELETE FROM audit_head; \
+         DELETE FROM meta WHERE name <> 'master_key_check'",
+        )
+        .await;
+    std::fs::remove_file(trail.seal_file()).unwrap();
+    let master = MasterKey::load(trail.store.data_dir()).unwrap();
+    let trail = Trail { master, ..trail };
+    assert_eq!(trail.broken().await, Some((0, Tampering::Unsealed)));
+    trail.add(3..5).await;
+    assert_eq!(trail.broken().await, Some((1, Tampering::Deleted)));
 }
 
 #[tokio::test]

@@ -146,7 +146,7 @@ async fn keys_are_revoked_expired_and_replaced(store: &Store, master: &MasterKey
 }
 
 async fn the_journal_is_ingested(store: &Store, master: &MasterKey) {
-    let journal = Journal::open(store.data_dir()).unwrap();
+    let journal = Journal::open(store.data_dir(), master).unwrap();
     let mut ingester = Ingester::new(store.clone(), master);
     assert_eq!(ingester.run_to_end().await.unwrap(), 0);
     for id in 0..300 {
@@ -163,17 +163,22 @@ async fn the_journal_is_ingested(store: &Store, master: &MasterKey) {
 
     let all = UsageFilter::default();
     assert_eq!(store.usage(&all).await.unwrap(), []);
-    assert_eq!(store.usage_with_tail(&all).await.unwrap().len(), 300, "read from the journal");
-    assert_eq!(store.journal_tail().await.unwrap().audit.len(), 101);
+    assert_eq!(
+        store.usage_with_tail(&all, master).await.unwrap().len(),
+        300,
+        "read from the journal"
+    );
+    assert_eq!(store.journal_tail(master).await.unwrap().audit.len(), 101);
     let latest = [("k1".into(), UnixMillis(NOW.0 + 297)), ("k2".into(), UnixMillis(NOW.0 + 299))];
-    assert_eq!(store.last_uses().await.unwrap(), latest.clone().into(), "read from the journal");
+    let uses = store.last_uses(master).await.unwrap();
+    assert_eq!(uses, latest.clone().into(), "read from the journal");
     ingester.run_once().await.unwrap();
-    assert_eq!(store.usage_with_tail(&all).await.unwrap().len(), 300, "half and half");
+    assert_eq!(store.usage_with_tail(&all, master).await.unwrap().len(), 300, "half and half");
     ingester.run_to_end().await.unwrap();
     assert_eq!(store.usage(&all).await.unwrap().len(), 300);
-    assert_eq!(store.usage_with_tail(&all).await.unwrap().len(), 300);
-    assert!(store.journal_tail().await.unwrap().usage.is_empty());
-    assert_eq!(store.last_uses().await.unwrap(), latest.into());
+    assert_eq!(store.usage_with_tail(&all, master).await.unwrap().len(), 300);
+    assert!(store.journal_tail(master).await.unwrap().usage.is_empty());
+    assert_eq!(store.last_uses(master).await.unwrap(), latest.into());
     assert_eq!(ingester.corrupt_lines(), 0);
 }
 
@@ -252,13 +257,13 @@ async fn usage_is_pruned_in_slices(store: &Store) {
 /// Neither by an earlier use, nor when records are deleted. A use without a record counts by its
 /// hour.
 async fn the_last_use_of_a_key_never_goes_back(store: &Store, master: &MasterKey) {
-    let before = store.last_uses().await.unwrap();
+    let before = store.last_uses(master).await.unwrap();
     let earlier = UsageSum { hour: 3600, key_id: "k2".into(), ..sum(1) };
     let later = UsageSum { hour: NOW.seconds() + 86_400, key_id: "k3".into(), ..sum(1) };
     let entries = [earlier, later.clone()].map(JournalEntry::Sum);
-    Journal::open(store.data_dir()).unwrap().append(&entries).unwrap();
+    Journal::open(store.data_dir(), master).unwrap().append(&entries).unwrap();
     Ingester::new(store.clone(), master).run_to_end().await.unwrap();
-    let after = store.last_uses().await.unwrap();
+    let after = store.last_uses(master).await.unwrap();
     assert_eq!(after.get(&KeyId::from("k2")), Some(&UnixMillis(NOW.0 + 299)));
     assert_eq!(after.get(&KeyId::from("k3")), Some(&UnixMillis(later.hour * 1000)));
     assert_eq!((before.len(), after.len()), (2, 3));

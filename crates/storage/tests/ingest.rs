@@ -45,8 +45,13 @@ async fn ingested(store: &Store, master: &MasterKey) -> Ingested {
     }
 }
 
-fn write(data_dir: &Path, ids: std::ops::Range<u64>) {
-    let journal = Journal::open(data_dir).unwrap();
+async fn opened(data_dir: &Path) -> (Store, MasterKey) {
+    let store = Store::open(data_dir).await.unwrap();
+    (store, MasterKey::load_or_create(data_dir).unwrap())
+}
+
+fn write((store, master): (&Store, &MasterKey), ids: std::ops::Range<u64>) {
+    let journal = Journal::open(store.data_dir(), master).unwrap();
     for id in ids {
         journal.append(&request(id)).unwrap();
     }
@@ -62,9 +67,8 @@ fn segments(data_dir: &Path) -> Vec<PathBuf> {
 /// What `ids` give when nothing goes wrong.
 async fn expected(ids: std::ops::Range<u64>) -> Ingested {
     let dir = tempfile::tempdir().unwrap();
-    write(dir.path(), ids);
-    let store = Store::open(dir.path()).await.unwrap();
-    let master = MasterKey::load_or_create(dir.path()).unwrap();
+    let (store, master) = opened(dir.path()).await;
+    write((&store, &master), ids);
     Ingester::new(store.clone(), &master).run_to_end().await.unwrap();
     ingested(&store, &master).await
 }
@@ -74,10 +78,9 @@ async fn a_new_ingester_goes_on_where_the_last_one_stopped() {
     let expected = expected(0..900).await;
     for stop_after in 0..5 {
         let dir = tempfile::tempdir().unwrap();
-        write(dir.path(), 0..500);
-        write(dir.path(), 500..900);
-        let store = Store::open(dir.path()).await.unwrap();
-        let master = MasterKey::load_or_create(dir.path()).unwrap();
+        let (store, master) = opened(dir.path()).await;
+        write((&store, &master), 0..500);
+        write((&store, &master), 500..900);
         let mut first = Ingester::new(store.clone(), &master);
         for _ in 0..stop_after {
             first.run_once().await.unwrap();
@@ -93,9 +96,8 @@ async fn a_new_ingester_goes_on_where_the_last_one_stopped() {
 #[tokio::test]
 async fn a_transaction_that_fails_is_tried_again_whole() {
     let dir = tempfile::tempdir().unwrap();
-    write(dir.path(), 0..400);
-    let store = Store::open(dir.path()).await.unwrap();
-    let master = MasterKey::load_or_create(dir.path()).unwrap();
+    let (store, master) = opened(dir.path()).await;
+    write((&store, &master), 0..400);
     let mut ingester = Ingester::new(store.clone(), &master);
     let raw = sqlx::SqlitePool::connect_with(
         sqlx::sqlite::SqliteConnectOptions::new().filename(dir.path().join("sluice.db")),
@@ -120,13 +122,12 @@ async fn a_transaction_that_fails_is_tried_again_whole() {
 #[tokio::test]
 async fn a_segment_goes_once_it_is_ingested_and_a_later_one_exists() {
     let dir = tempfile::tempdir().unwrap();
-    write(dir.path(), 0..50);
+    let (store, master) = opened(dir.path()).await;
+    write((&store, &master), 0..50);
     let first = segments(dir.path()).remove(0);
-    let store = Store::open(dir.path()).await.unwrap();
-    let master = MasterKey::load_or_create(dir.path()).unwrap();
     Ingester::new(store.clone(), &master).run_to_end().await.unwrap();
     assert!(first.exists(), "the newest segment stays");
-    write(dir.path(), 50..60);
+    write((&store, &master), 50..60);
     Ingester::new(store.clone(), &master).run_to_end().await.unwrap();
     assert!(!first.exists());
     assert_eq!(ingested(&store, &master).await, expected(0..60).await);
@@ -135,15 +136,14 @@ async fn a_segment_goes_once_it_is_ingested_and_a_later_one_exists() {
 #[tokio::test]
 async fn a_corrupt_line_is_skipped_and_counted() {
     let dir = tempfile::tempdir().unwrap();
-    write(dir.path(), 0..30);
+    let (store, master) = opened(dir.path()).await;
+    write((&store, &master), 0..30);
     let path = segments(dir.path()).remove(0);
     let mut bytes = std::fs::read(&path).unwrap();
     // The record of request 9 is in a line of its own.
     let place = bytes.windows(10).position(|window| window == b"req-000009").unwrap();
     bytes[place] = b'R';
     std::fs::write(&path, bytes).unwrap();
-    let store = Store::open(dir.path()).await.unwrap();
-    let master = MasterKey::load_or_create(dir.path()).unwrap();
     let mut ingester = Ingester::new(store.clone(), &master);
     ingester.run_to_end().await.unwrap();
     assert_eq!(ingester.corrupt_lines(), 1);
@@ -155,11 +155,10 @@ async fn a_corrupt_line_is_skipped_and_counted() {
 #[tokio::test]
 async fn a_line_that_is_still_being_written_is_waited_for() {
     let dir = tempfile::tempdir().unwrap();
-    write(dir.path(), 0..4);
+    let (store, master) = opened(dir.path()).await;
+    write((&store, &master), 0..4);
     let path = segments(dir.path()).remove(0);
     let bytes = std::fs::read(&path).unwrap();
-    let store = Store::open(dir.path()).await.unwrap();
-    let master = MasterKey::load_or_create(dir.path()).unwrap();
     let mut ingester = Ingester::new(store.clone(), &master);
     let half = bytes.len() - 20;
     std::fs::write(&path, &bytes[..half]).unwrap();
@@ -181,7 +180,8 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let dir = tempfile::tempdir().unwrap();
-            let journal = Journal::open(dir.path()).unwrap();
+            let (store, master) = opened(dir.path()).await;
+            let journal = Journal::open(dir.path(), &master).unwrap();
             for id in 0..40 {
                 journal.append(&[JournalEntry::Usage(Box::new(usage(id)))]).unwrap();
             }
@@ -192,13 +192,11 @@ proptest! {
             let whole = kept.iter().filter(|byte| **byte == b'\n').count() as u64;
             std::fs::write(&path, kept).unwrap();
 
-            let store = Store::open(dir.path()).await.unwrap();
-            let master = MasterKey::load_or_create(dir.path()).unwrap();
             let mut ingester = Ingester::new(store.clone(), &master);
             if look_first {
                 ingester.run_to_end().await.unwrap();
             }
-            let journal = Journal::open(dir.path()).unwrap();
+            let journal = Journal::open(dir.path(), &master).unwrap();
             for id in 100..110 {
                 journal.append(&[JournalEntry::Usage(Box::new(usage(id)))]).unwrap();
             }

@@ -115,12 +115,13 @@ impl House {
         let dir = tempfile::tempdir().unwrap();
         let clock = Arc::new(ManualClock::at(NOW));
         let provider = Arc::new(Scripted::default());
+        let master_key = MasterKey::load_or_create(dir.path()).unwrap();
         let accounting = Accounting {
-            journal: Arc::new(Journal::open(dir.path()).unwrap()),
+            journal: Arc::new(Journal::open(dir.path(), &master_key).unwrap()),
             clock: clock.clone(),
             metrics: Arc::new(Metrics::default()),
         };
-        let hasher = MasterKey::load_or_create(dir.path()).unwrap().key_hasher();
+        let hasher = master_key.key_hasher();
         let gateway = Arc::new(Gateway::new(snapshot(&provider), hasher.clone(), accounting));
         let mut keys = HashMap::new();
         let mut records = Vec::new();

@@ -74,7 +74,7 @@ async fn act(
     err: &mut dyn Write,
 ) -> Result<Exit, CommandError> {
     let records = Records::open_existing(data_dir).await?;
-    let waiting = records.store.journal_tail().await?.audit.len();
+    let waiting = records.store.journal_tail(&records.master_key).await?.audit.len();
     let exit = match command {
         AuditCommand::List(args) => {
             let filter = AuditFilter {

@@ -102,7 +102,7 @@ impl House {
     async fn record(&self, entries: &[JournalEntry], ingest: bool) {
         let store = Store::open(self.data_dir()).await.unwrap();
         let master_key = MasterKey::load_or_create(self.data_dir()).unwrap();
-        Journal::open(self.data_dir()).unwrap().append(entries).unwrap();
+        Journal::open(self.data_dir(), &master_key).unwrap().append(entries).unwrap();
         if ingest {
             Ingester::new(store, &master_key).run_to_end().await.unwrap();
         }

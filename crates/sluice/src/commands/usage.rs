@@ -121,7 +121,7 @@ async fn act(
     match command {
         UsageCommand::List(args) => {
             let filter = filter(&args, &records, now).await?;
-            let usage = records.store.usage_with_tail(&filter).await?;
+            let usage = records.store.usage_with_tail(&filter, &records.master_key).await?;
             match args.json {
                 true => {
                     for record in &usage {
@@ -179,7 +179,7 @@ async fn filter(
 /// The record of a request, in the database or still in the journal.
 async fn find(records: &Records, id: &str) -> Result<UsageRecord, CommandError> {
     // The journal first: what is ingested between the two readings is found in both.
-    let tail = records.store.journal_tail().await?.usage;
+    let tail = records.store.journal_tail(&records.master_key).await?.usage;
     let stored = records.store.usage_of(&id.into()).await?;
     let found = stored.or_else(|| tail.into_iter().find(|it| it.request_id.as_str() == id));
     found.ok_or_else(|| {
@@ -291,7 +291,7 @@ fn as_json(record: &UsageRecord, names: &Names) -> serde_json::Value {
 }
 
 fn days(sums: &[DaySum], names: &Names, json: bool, out: &mut dyn Write) -> io::Result<()> {
-    let day = |sum: &DaySum| UnixMillis(sum.day * 1000).to_rfc3339()[..10].to_owned();
+    let day = |sum: &DaySum| UnixMillis(sum.day.saturating_mul(1000)).to_rfc3339()[..10].to_owned();
     if json {
         for sum in sums {
             let line = json!({

@@ -7,10 +7,11 @@ use std::time::Duration;
 use sluice_core::clock::Clock;
 use sluice_gateway::gateway::Gateway;
 use sluice_gateway::limits::TOKEN_WINDOW_SECONDS;
-use sluice_storage::{Ingester, Journal, Store, window_start};
+use sluice_storage::{Ingester, Journal, StorageError, Store, Unwritten, window_start};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
+use super::notice::Notice;
 use crate::commands::Exit;
 
 /// How often the journal is looked at when it was empty.
@@ -21,19 +22,25 @@ const INGEST_PAUSE_UNDER_LOAD: Duration = Duration::from_secs(1);
 /// A journal of so many bytes is carried over faster, for a quiet hour may not come: then a
 /// tenth of a processor is spent on it.
 const LARGE_BACKLOG: i64 = 256 << 20;
+/// How often a journal that cannot be written is tried again before the process ends.
+const LAST_WRITE_PAUSE: Duration = Duration::from_millis(200);
+/// How long the database may refuse before `/readyz` says no: what is short is no reason to send
+/// callers away, since what waits in the journal is safe.
+const DATABASE_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Carries the journal into the database until the end.
 pub(crate) async fn ingest(
     mut ingester: Ingester,
-    journal: Arc<Journal>,
     gateway: Arc<Gateway>,
     stopped: watch::Receiver<bool>,
 ) {
     let mut admitted = 0;
+    let mut notice = Notice::default();
     loop {
         let began = Instant::now();
         let done = ingester.run_once().await;
         gateway.note_database(done.is_ok());
+        report_database(&mut notice, &done, &gateway);
         let metrics = gateway.metrics();
         let backlog = i64::try_from(ingester.backlog_bytes()).unwrap_or(i64::MAX);
         metrics.journal_backlog_bytes.set(backlog);
@@ -52,27 +59,64 @@ pub(crate) async fn ingest(
                 sleep(pause).await;
             }
             Ok(_) => {}
-            Err(error) => {
-                tracing::error!(%error, "records wait in the journal");
-                sleep(INGEST_PAUSE * 8).await;
-            }
-        }
-        if !journal.healthy() {
-            tracing::error!("the journal cannot be written; records wait in memory");
+            // They are safe in the journal: the next start takes them over.
+            Err(_) if stopping && metrics.in_flight.get() == 0 => return,
+            Err(_) => sleep(INGEST_PAUSE * 8).await,
         }
     }
+}
+
+/// Logs how the database is doing, and says whether records are kept.
+fn report_database(notice: &mut Notice, done: &Result<usize, StorageError>, gateway: &Gateway) {
+    let now = Instant::now();
+    let Err(error) = done else {
+        if let Some(times) = notice.fine() {
+            tracing::info!(times, "records get into the database again");
+        }
+        gateway.note_records(true);
+        return;
+    };
+    if let Some(times) = notice.failed(now) {
+        tracing::error!(%error, times, "records wait in the journal");
+    }
+    // What was removed does not come back by itself.
+    let displaced = matches!(error, StorageError::Displaced { .. });
+    gateway.note_records(!displaced && notice.lasts(now) < DATABASE_PATIENCE);
 }
 
 /// Asks the disk each second to keep what the journal holds. A process that dies loses nothing in
 /// any case; a machine that loses power loses at most this second.
 pub(crate) async fn sync(journal: Arc<Journal>) {
+    let mut notice = Notice::default();
     loop {
         sleep(Duration::from_secs(1)).await;
-        let journal = journal.clone();
-        let synced = tokio::task::spawn_blocking(move || journal.sync()).await;
-        if let Ok(Err(error)) = synced {
-            tracing::error!(%error, "the disk does not keep the journal");
+        let syncing = journal.clone();
+        let synced = tokio::task::spawn_blocking(move || syncing.sync()).await;
+        let Ok(Err(error)) = synced else {
+            if let Some(times) = notice.fine() {
+                tracing::info!(times, "the journal is written again");
+            }
+            continue;
+        };
+        if let Some(times) = notice.failed(Instant::now()) {
+            let unwritten = journal.unwritten();
+            let (waiting, lost) = unwritten.map_or((0, 0), |it| (it.waiting, it.lost));
+            tracing::error!(%error, times, waiting, lost, "the journal cannot be written");
         }
+    }
+}
+
+/// Tries until `deadline` to write what waits in memory, and says how many requests' records are
+/// lost with the process, and why.
+pub(crate) async fn write_the_rest(journal: Arc<Journal>, deadline: Instant) -> Option<Unwritten> {
+    loop {
+        let syncing = journal.clone();
+        let _ = tokio::task::spawn_blocking(move || syncing.sync()).await;
+        let unwritten = journal.unwritten()?;
+        if unwritten.waiting == 0 || Instant::now() >= deadline {
+            return Some(unwritten);
+        }
+        sleep(LAST_WRITE_PAUSE).await;
     }
 }
 

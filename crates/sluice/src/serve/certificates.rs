@@ -14,7 +14,7 @@ use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use tokio_rustls::TlsAcceptor;
 
-use super::StartError;
+use super::ServeError;
 use crate::config::environment::{FileRead, hash_of};
 use crate::config::sections::ServerSettings;
 
@@ -32,14 +32,14 @@ struct Held {
 
 impl Certificates {
     /// The certificate that is configured, if any.
-    pub(crate) fn load(settings: &ServerSettings) -> Result<Option<Arc<Self>>, StartError> {
+    pub(crate) fn load(settings: &ServerSettings) -> Result<Option<Arc<Self>>, ServeError> {
         let (Some(certificate), Some(key)) =
             (&settings.tls_certificate_file, &settings.tls_key_file)
         else {
             return Ok(None);
         };
         let (certificate_file, key_file) = (certificate.0.clone(), key.0.clone());
-        let held = read(&certificate_file, &key_file).map_err(StartError::Tls)?;
+        let held = read(&certificate_file, &key_file).map_err(ServeError::Tls)?;
         let held = ArcSwap::from_pointee(held);
         Ok(Some(Arc::new(Self { certificate_file, key_file, held })))
     }

@@ -21,7 +21,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-use super::StartError;
+use super::ServeError;
 use super::hangup::{Attentive, Exchange, Socket};
 use super::seats::{Seat, Seats};
 use super::stall::StallGuard;
@@ -37,8 +37,8 @@ const HEADER_PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) async fn bind(
     address: SocketAddr,
     setting: &'static str,
-) -> Result<TcpListener, StartError> {
-    TcpListener::bind(address).await.map_err(|error| StartError::Listen { address, error, setting })
+) -> Result<TcpListener, ServeError> {
+    TcpListener::bind(address).await.map_err(|error| ServeError::Listen { address, error, setting })
 }
 
 /// What all connections of the API share.

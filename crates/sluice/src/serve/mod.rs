@@ -7,6 +7,7 @@ mod certificates;
 mod hangup;
 mod listen;
 mod logging;
+mod notice;
 mod reload;
 mod seats;
 mod stall;
@@ -25,8 +26,10 @@ use sluice_gateway::gateway::Gateway;
 use sluice_gateway::limits::TOKEN_WINDOW_SECONDS;
 use sluice_gateway::metrics::Metrics;
 use sluice_security::scan::SettingsProblem;
-use sluice_storage::{DataLock, Ingester, Journal, MasterKey, StorageError, Store, window_start};
-use tokio::time::timeout;
+use sluice_storage::{
+    DataLock, Ingester, Journal, MasterKey, StorageError, Store, Unwritten, window_start,
+};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::cli::Source;
 use crate::commands::Exit;
@@ -39,10 +42,12 @@ use seats::{Bounds, Seats};
 /// How long answers that are cut off may take to tell their callers so, and to be recorded. They
 /// need milliseconds; a client that does not read is waited for no longer.
 const CUT_PATIENCE: Duration = Duration::from_secs(2);
+/// How long a start looks for damage in the database: enough for about a gigabyte.
+const INTEGRITY_CHECK: Duration = Duration::from_secs(3);
 
-/// Why the server could not start.
+/// Why the server could not start, or did not end well.
 #[derive(Debug, thiserror::Error)]
-enum StartError {
+enum ServeError {
     #[error(transparent)]
     Storage(#[from] StorageError),
     #[error(transparent)]
@@ -55,11 +60,17 @@ enum StartError {
     Tls(String),
     #[error(transparent)]
     Filter(#[from] SettingsProblem),
+    #[error(
+        "the records of {} requests are lost: the journal could not be written ({})",
+        .0.waiting + .0.lost, .0.error
+    )]
+    Lost(Unwritten),
 }
 
 /// Serves until it is told to stop.
 pub(crate) async fn run(
     source: Source,
+    new_database: bool,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
@@ -72,7 +83,7 @@ pub(crate) async fn run(
     };
     logging::start(&settings.log);
     logging::quiet_panics();
-    match serve(source.of(&settings), settings, out).await {
+    match serve(source.of(&settings), settings, new_database, out).await {
         Ok(exit) => Ok(exit),
         Err(error) => {
             writeln!(err, "{error}")?;
@@ -84,20 +95,28 @@ pub(crate) async fn run(
 async fn serve(
     source: Source,
     settings: Settings,
+    new_database: bool,
     out: &mut dyn Write,
-) -> Result<Exit, StartError> {
+) -> Result<Exit, ServeError> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let data_dir = settings.storage.data_dir.0.clone();
     // The lock comes first: a second server must not touch the database of the first.
     let _lock = DataLock::acquire(&data_dir)?;
-    let store = Store::open(&data_dir).await?;
+    let store = match new_database {
+        false => Store::open(&data_dir).await?,
+        true => Store::open_new(&data_dir).await?,
+    };
+    if !store.check_integrity(INTEGRITY_CHECK).await? {
+        tracing::info!("the database is too large to look at all of it at the start");
+    }
     let master_key = MasterKey::load_or_create(&data_dir)?;
     store.check_master_key(&master_key).await?;
 
     // What a crash left in the journal comes first: the limits' windows are read afterwards.
     let mut ingester = Ingester::new(store.clone(), &master_key);
     ingester.run_to_end().await?;
-    let journal = Arc::new(Journal::open(&data_dir)?);
+    let journal = Arc::new(Journal::open(&data_dir, &master_key)?);
+    ingester.follow(journal.clone());
     let metrics = Arc::new(Metrics::default());
     let accounting = Accounting { journal: journal.clone(), clock: clock.clone(), metrics };
 
@@ -140,12 +159,7 @@ async fn serve(
     if let Some(listener) = metrics_bound {
         tokio::spawn(listen::metrics(listener, gateway.clone()));
     }
-    let ingesting = tokio::spawn(background::ingest(
-        ingester,
-        journal.clone(),
-        gateway.clone(),
-        stopped.clone(),
-    ));
+    let ingesting = tokio::spawn(background::ingest(ingester, gateway.clone(), stopped.clone()));
     tokio::spawn(background::sync(journal.clone()));
     tokio::spawn(background::housekeeping(store.clone(), clock.clone()));
     let reload = reload::Reload {
@@ -163,15 +177,17 @@ async fn serve(
     let mut signals = background::StopSignals::listen();
     signals.next().await;
     tracing::info!(drain_seconds = drain.as_secs(), "stopping; answers under way may finish");
+    let deadline = Instant::now() + drain;
     gateway.drain();
     let _ = stop.send(true);
     let in_order = async {
-        if timeout(drain, &mut serving).await.is_err() {
+        if timeout_at(deadline, &mut serving).await.is_err() {
             tracing::warn!("some answers did not finish in time; they are cut off");
             gateway.cut();
             let _ = timeout(CUT_PATIENCE, &mut serving).await;
             serving.abort();
         }
+        let _ = background::write_the_rest(journal.clone(), deadline).await;
         // The last records are on their way into the database.
         let _ = timeout(Duration::from_secs(10), ingesting).await;
     };
@@ -185,11 +201,20 @@ async fn serve(
         if !serving.is_finished() {
             let _ = timeout(CUT_PATIENCE, &mut serving).await;
         }
-        let _ = journal.sync();
+    }
+    // Once more, for what was cut off; whoever wants an end at once does not wait for a disk.
+    let deadline = if exit == Exit::Done { deadline } else { Instant::now() };
+    let unwritten = background::write_the_rest(journal, deadline).await;
+    if exit != Exit::Done {
+        if let Some(unwritten) = unwritten {
+            tracing::error!("{}", ServeError::Lost(unwritten));
+        }
         return Ok(exit);
     }
-    let _ = journal.sync();
     store.close().await;
+    if let Some(unwritten) = unwritten {
+        return Err(ServeError::Lost(unwritten));
+    }
     tracing::info!("stopped");
     Ok(Exit::Done)
 }

@@ -8,10 +8,11 @@ use std::time::Duration;
 use sluice_api::Api;
 use sluice_gateway::gateway::Gateway;
 use sluice_storage::{StorageError, Store};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::assembly::{self, Assembly};
 use super::certificates::Certificates;
+use super::notice::Notice;
 use super::watch::Watch;
 use crate::cli::Source;
 use crate::config::environment::Environment;
@@ -39,6 +40,7 @@ pub(crate) async fn reload(mut reload: Reload, settings: Settings) {
     let environment = ProcessEnvironment::default();
     let mut hangup = Hangup::new();
     let mut follower = Follower::new(settings);
+    let mut notice = Notice::default();
     let mut certificates = reload.certificates.as_ref().map(|held| Watch::new(&held.files()));
     loop {
         let asked = hangup.within(RELOAD_PAUSE).await;
@@ -59,9 +61,18 @@ pub(crate) async fn reload(mut reload: Reload, settings: Settings) {
             held.renew();
             watch.settle();
         }
-        if let Err(error) = reload.keys().await {
+        match reload.keys().await {
+            Ok(()) => {
+                if let Some(times) = notice.fine() {
+                    tracing::info!(times, "changes of keys are read again");
+                }
+            }
             // The keys that are known stay valid: a database that is away must not turn into 401.
-            tracing::error!(%error, "changes of keys cannot be read");
+            Err(error) => {
+                if let Some(times) = notice.failed(Instant::now()) {
+                    tracing::error!(%error, times, "changes of keys cannot be read");
+                }
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The journal: what happened, on disk before the answer's last byte leaves.
 //!
-//! Append-only files of checksummed lines in `journal/`, named by number. The hot path appends
+//! Append-only files of sealed lines in `journal/`, named by number. The hot path appends
 //! with one system call and waits for no database; the ingester reads behind it. A crash of the
 //! process loses nothing that was appended. A power cut loses what was appended since the last
 //! [`Journal::sync`], which a background task calls once a second.
@@ -16,9 +16,10 @@ use crate::audit::AuditEntry;
 use crate::sums::UsageSum;
 use crate::usage::UsageRecord;
 
-pub(crate) use reader::{Chunk, read_chunk};
+pub(crate) use line::JournalSeal;
+pub(crate) use reader::{Chunk, Reading};
 pub(crate) use segments::{Segment, list};
-pub use writer::Journal;
+pub use writer::{Journal, Unwritten};
 
 /// One line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -40,13 +40,27 @@ fn number_of(name: &str) -> Option<u64> {
     name.strip_suffix(".journal")?.split_once('-')?.0.parse().ok()
 }
 
-/// Creates the segment with this number, readable by its owner only.
-pub(super) fn create(dir: &Path, number: u64) -> io::Result<File> {
+/// Creates the segment with this number, readable by its owner only, and says what it is called.
+///
+/// Where somebody removed the journal's folder, it is made again; a data folder that is gone is not.
+pub(super) fn create(dir: &Path, number: u64) -> io::Result<(String, File)> {
     let mut random = [0; 4];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
+    let name = format!("{number:012}-{}.journal", to_hex(&random));
     let mut options = OpenOptions::new();
-    options.append(true).create_new(true);
+    // Read, too: what was removed by somebody is read again from the open file.
+    options.read(true).append(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(dir.join(format!("{number:012}-{}.journal", to_hex(&random))))
+    let file = match options.open(dir.join(&name)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let mut folder = std::fs::DirBuilder::new();
+            #[cfg(unix)]
+            std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
+            folder.create(dir)?;
+            options.open(dir.join(&name))?
+        }
+        opened => opened?,
+    };
+    Ok((name, file))
 }

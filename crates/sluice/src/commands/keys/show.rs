@@ -35,7 +35,7 @@ impl Around {
             rotation_advice_days: u64::from(settings.keys.rotation_advice_days),
             rules: serve::rules(settings),
             accounts: accounts.into_iter().map(|account| (account.id.clone(), account)).collect(),
-            uses: records.store.last_uses().await?,
+            uses: records.store.last_uses(&records.master_key).await?,
         })
     }
 

@@ -1,0 +1,2 @@
+-- Nothing in the database changes, but the lines of the journal carry a seal from here on. An older
+-- program would take them for damaged ones and skip them; now it refuses the data folder.

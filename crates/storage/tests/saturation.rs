@@ -1,0 +1,85 @@
+//! Figures that no count can hold neither stop a server nor hide the others.
+
+#![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
+
+mod common;
+
+use common::{NOW, sum, usage};
+use sluice_core::clock::UnixMillis;
+use sluice_core::money::PicoUsd;
+use sluice_core::usage::Usage;
+use sluice_storage::{
+    Ingester, Journal, JournalEntry, MasterKey, Store, UsageFilter, UsageRecord, UsageSum,
+};
+
+/// The largest figure of the database.
+const MOST: u64 = i64::MAX as u64;
+
+fn boundless() -> Usage {
+    Usage {
+        uncached_input: u64::MAX,
+        cache_read: u64::MAX,
+        cache_write: u64::MAX,
+        output: u64::MAX,
+        reasoning: u64::MAX,
+    }
+}
+
+async fn opened(dir: &tempfile::TempDir) -> (Store, MasterKey) {
+    let store = Store::open(dir.path()).await.unwrap();
+    (store, MasterKey::load_or_create(dir.path()).unwrap())
+}
+
+async fn everything_is_read(store: &Store, requests: u64) {
+    let sums = store.usage_sums(UnixMillis(0), UnixMillis(NOW.0 * 2)).await.unwrap();
+    assert_eq!(sums.iter().map(|sum| sum.requests).sum::<u64>(), requests);
+    let worst = sums.iter().map(|sum| sum.usage.output).max().unwrap();
+    assert_eq!(worst, MOST);
+    let windows = store.windows_since(0).await.unwrap();
+    assert_eq!(windows.iter().map(|window| window.amount).max(), Some(MOST));
+    store.usage(&UsageFilter::default()).await.unwrap();
+}
+
+#[tokio::test]
+async fn sums_that_do_not_fit_stay_at_the_largest_number() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, master) = opened(&dir).await;
+    let journal = Journal::open(dir.path(), &master).unwrap();
+    let mut ingester = Ingester::new(store.clone(), &master);
+    for round in 0..3 {
+        let cost = Some(PicoUsd(u64::MAX));
+        let record = UsageRecord { usage: boundless(), cost, ..usage(round) };
+        journal.append(&[JournalEntry::Usage(Box::new(record))]).unwrap();
+        let sum = UsageSum { usage: boundless(), cost, ..sum(1) };
+        journal.append(&[JournalEntry::Sum(sum)]).unwrap();
+        // Batch by batch, so that the database adds, too.
+        ingester.run_to_end().await.unwrap();
+    }
+    everything_is_read(&store, 6).await;
+}
+
+#[tokio::test]
+async fn what_overflowed_before_is_read_and_counted_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, master) = opened(&dir).await;
+    let journal = Journal::open(dir.path(), &master).unwrap();
+    let mut ingester = Ingester::new(store.clone(), &master);
+    journal.append(&[JournalEntry::Usage(Box::new(usage(0)))]).unwrap();
+    ingester.run_to_end().await.unwrap();
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(dir.path().join("sluice.db"));
+    let raw = sqlx::SqlitePool::connect_with(options).await.unwrap();
+    let overflow = "UPDATE limit_windows SET amount = 9223372036854775807 + 9223372036854775807; \
+                    UPDATE usage_sums SET output = 9223372036854775807 + 9223372036854775807, \
+                    reasoning = -5; \
+                    UPDATE usage_records SET output = 9223372036854775807 + 1";
+    sqlx::raw_sql(overflow).execute(&raw).await.unwrap();
+    everything_is_read(&store, 1).await;
+    journal.append(&[JournalEntry::Usage(Box::new(usage(3)))]).unwrap();
+    ingester.run_to_end().await.unwrap();
+    everything_is_read(&store, 2).await;
+    let kind: String = sqlx::query_scalar("SELECT typeof(max(amount)) FROM limit_windows")
+        .fetch_one(&raw)
+        .await
+        .unwrap();
+    assert_eq!(kind, "integer", "adding mends it");
+}
