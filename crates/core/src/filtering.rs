@@ -16,7 +16,7 @@ pub enum FilterAction {
     Pass,
     /// Values were replaced on the way to the model, and restored on the way back.
     Redact,
-    /// A part of the answer was kept back.
+    /// A part of the request was kept from the model, or a part of the answer from the caller.
     Withhold,
     /// The request was refused, or the answer stopped.
     Block,

@@ -26,6 +26,9 @@ pub enum InjectionAction {
     Flag,
     /// Refuse where a tool result or a document scores above the strict threshold; else flag.
     BlockStrict,
+    /// Keep tool results and documents from the model that pass the usual threshold: a note stands in
+    /// their place, and the request goes on. Refuse where the caller's own text passes the strict one.
+    Withhold,
     /// Refuse wherever the usual threshold is passed.
     Block,
 }
@@ -118,7 +121,7 @@ impl Rules {
             SecurityLevel::Maximum => Self {
                 redact: STANDARD.with(HIGH).with(MAXIMUM),
                 encoded: true,
-                injection: InjectionAction::Block,
+                injection: InjectionAction::Withhold,
                 answer: Action::Block,
                 unreadable: UnreadableAction::Refuse,
                 failure: FailureAction::Close,

@@ -265,6 +265,16 @@ async fn a_commit_is_judged_by_what_it_adds() {
     assert_eq!(added.code, Some(1), "{}", added.stderr);
     assert!(added.stdout.starts_with(".env:4:7: secret ("), "{}", added.stdout);
     assert_eq!(added.stdout.lines().count(), 1, "{}", added.stdout);
+/// How a provider of each dialect says "fine".
+fn fine_answers() -> [(&'static str, Value); 3] {
+    let openai = json!({ "id": "c", "choices": [{ "index": 0, "finish_reason": "stop",
+        "message": { "role": "assistant", "content": "fine" } }] });
+    let anthropic = json!({ "id": "m", "type": "message", "role": "assistant", "model": "claude",
+        "content": [{ "type": "text", "text": "fine" }], "stop_reason": "end_turn",
+        "usage": { "input_tokens": 3, "output_tokens": 1 } });
+    let gemini = json!({ "candidates": [{ "content": { "role": "model", "parts": [{ "text": "fine" }] },
+        "finishReason": "STOP" }], "usageMetadata": { "promptTokenCount": 3, "candidatesTokenCount": 1 } });
+    [("openai", openai), ("anthropic", anthropic), ("gemini", gemini)]
 }
 
 #[tokio::test]
@@ -291,14 +301,7 @@ async fn every_place_of_a_request_is_filtered_for_every_dialect() {
                 "description": "variables", "default": { "GITHUB_TOKEN": TOKEN } } } } } }],
         "stop": [format!("Bye {EMAIL}")],
     });
-    let openai = json!({ "id": "c", "choices": [{ "index": 0, "finish_reason": "stop",
-        "message": { "role": "assistant", "content": "fine" } }] });
-    let anthropic = json!({ "id": "m", "type": "message", "role": "assistant", "model": "claude",
-        "content": [{ "type": "text", "text": "fine" }], "stop_reason": "end_turn",
-        "usage": { "input_tokens": 3, "output_tokens": 1 } });
-    let gemini = json!({ "candidates": [{ "content": { "role": "model", "parts": [{ "text": "fine" }] },
-        "finishReason": "STOP" }], "usageMetadata": { "promptTokenCount": 3, "candidatesTokenCount": 1 } });
-    for (kind, answer) in [("openai", openai), ("anthropic", anthropic), ("gemini", gemini)] {
+    for (kind, answer) in fine_answers() {
         let upstream = FakeUpstream::start(Script::json(&answer)).await;
         let sluice = Sluice::start(BINARY, &with_kind(&upstream, kind)).await;
         let reply = sluice.chat(sluice.key(), &plain).await;
@@ -391,6 +394,60 @@ async fn an_attack_is_flagged_or_refused_by_level() {
     assert_eq!((&usage[0]["outcome"], &usage[0]["total_tokens"]), (&json!("blocked"), &json!(0)));
     assert_eq!(usage[0]["filter"]["action"], "block");
     assert_eq!(usage[0]["security_level"], "maximum");
+}
+
+#[tokio::test]
+async fn an_attack_in_a_tools_result_is_withheld_at_maximum_and_the_conversation_goes_on() {
+    let document = json!([{ "type": "document", "title": "page",
+        "source": { "type": "text", "media_type": "text/plain", "data": ATTACK } }]);
+    let page = json!({ "page": { "body": format!("Welcome.\n{ATTACK}") } }).to_string();
+    let calls: Vec<Value> = ["call_1", "call_2"]
+        .into_iter()
+        .map(|id| {
+            json!({ "id": id, "type": "function",
+            "function": { "name": "fetch", "arguments": "{}" } })
+        })
+        .collect();
+    for (kind, answer) in fine_answers() {
+        let upstream = FakeUpstream::start(Script::json(&answer)).await;
+        let sluice = Sluice::start(BINARY, &with_kind(&upstream, kind)).await;
+        let mut messages = vec![
+            json!({ "role": "user", "content": "Tell me what the two pages say." }),
+            json!({ "role": "assistant", "content": null, "tool_calls": calls }),
+            json!({ "role": "tool", "tool_call_id": "call_1", "content": page }),
+            json!({ "role": "tool", "tool_call_id": "call_2", "content": "Opening hours: 9 to 5." }),
+            json!({ "role": "user", "content": document }),
+        ];
+        let mut before: Option<String> = None;
+        for turn in 0..3 {
+            messages.push(json!({ "role": "user", "content": format!("Go on with part {turn}.") }));
+            let body =
+                json!({ "model": "mock", "messages": messages, "security_level": "maximum" });
+            let reply = sluice.chat(sluice.key(), &body).await;
+            assert_eq!(content(&reply), "fine", "{kind}, turn {turn}");
+            assert_eq!(reply.header("svc-security-action"), "withhold");
+            assert_eq!(reply.header("svc-security-flags"), "prompt_injection");
+            assert!(reply.header("svc-injection-score").parse::<f64>().unwrap() >= 0.5);
+            let usage = sluice.usage_of(&reply.request_id()).await;
+            assert_eq!(usage[0]["filter"]["action"], "withhold");
+            let seen = upstream.last().body.to_string();
+            assert!(!seen.contains("developer mode") && !seen.contains("evil.example"), "{seen}");
+            assert!(seen.contains("withheld") && seen.contains("Opening hours: 9 to 5."), "{seen}");
+            // What the model saw of the conversation so far it sees again, byte for byte.
+            let end = seen.find("Go on with part 0").unwrap();
+            if let Some(before) = &before {
+                let same = |seen: &str| seen[seen.find("Tell me").unwrap()..].to_owned();
+                assert!(same(&seen[..end]) == same(before), "{kind}, turn {turn}: {seen}");
+            }
+            before = Some(seen[..end].to_owned());
+            messages.push(json!({ "role": "assistant", "content": format!("Part {turn}.") }));
+        }
+        // What the caller says is refused.
+        messages.push(json!({ "role": "user", "content": ATTACK }));
+        let body = json!({ "model": "mock", "messages": messages, "security_level": "maximum" });
+        let reply = sluice.chat(sluice.key(), &body).await;
+        assert_eq!(reply.error().2, "content_blocked", "{kind}");
+    }
 }
 
 #[tokio::test]

@@ -68,6 +68,8 @@ pub(super) struct Unit<'a> {
     pub(super) part: Option<usize>,
     /// Whether it is a document: what somebody attached, and did not say.
     pub(super) document: bool,
+    /// All of the content part that it is read from, where that is no text part.
+    pub(super) attachment: Option<&'a str>,
     /// Whether there is more in it than can be read.
     pub(super) unreadable: bool,
 }

@@ -143,6 +143,7 @@ fn content<'a>(value: Raw<'a>, origin: Origin, units: &mut Vec<Unit<'a>>) {
                 // What is attached is a document, whoever attached it.
                 rest.origin = scored.and(Some(Origin::Tool));
                 rest.document = true;
+                rest.attachment = Some(part.get());
             }
         }
         if !rest.pieces.is_empty() || rest.unreadable {

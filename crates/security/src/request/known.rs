@@ -30,10 +30,12 @@ pub(super) struct Verdict {
     pub(super) flags: Flags,
     /// The unit that cannot be read.
     pub(super) unreadable: Option<usize>,
-    /// The highest score, and the unit that has it.
-    pub(super) suspicion: (f32, usize),
+    /// The highest score of what the caller says, and the unit that has it.
+    pub(super) of_caller: (f32, usize),
     /// The same among tool results and documents.
-    pub(super) strict_suspicion: (f32, usize),
+    pub(super) of_documents: (f32, usize),
+    /// Which of these are flagged: a bit for each unit, the last one for all units behind it as well.
+    flagged_documents: u64,
 }
 
 /// A finding in a block, or in a stretch of blocks. A request may consist of findings, and so they
@@ -140,21 +142,36 @@ impl Verdict {
         let higher = |a: (f32, usize), b: (f32, usize)| if b.0 > a.0 { b } else { a };
         self.flags = self.flags.with(other.flags);
         self.unreadable = self.unreadable.or(other.unreadable);
-        self.suspicion = higher(self.suspicion, other.suspicion);
-        self.strict_suspicion = higher(self.strict_suspicion, other.strict_suspicion);
+        self.of_caller = higher(self.of_caller, other.of_caller);
+        self.of_documents = higher(self.of_documents, other.of_documents);
+        self.flagged_documents |= other.flagged_documents;
     }
 
     /// Notes the score of a unit.
     pub(super) fn suspect(&mut self, score: f32, unit: usize, document: bool) {
         if score >= injection::USUAL {
             self.flags.raise(Flag::PromptInjection);
+            self.flagged_documents |= if document { bit(unit) } else { 0 };
         }
-        if score > self.suspicion.0 {
-            self.suspicion = (score, unit);
+        let known = if document { &mut self.of_documents } else { &mut self.of_caller };
+        if score > known.0 {
+            *known = (score, unit);
         }
-        if document && score > self.strict_suspicion.0 {
-            self.strict_suspicion = (score, unit);
-        }
+    }
+
+    /// The highest score, and the unit that has it.
+    pub(super) fn suspicion(&self) -> (f32, usize) {
+        if self.of_documents.0 > self.of_caller.0 { self.of_documents } else { self.of_caller }
+    }
+
+    /// Whether the rules keep any of it from the model.
+    pub(super) fn withholds_any(&self, rules: &Rules) -> bool {
+        rules.injection == InjectionAction::Withhold && self.flagged_documents != 0
+    }
+
+    /// Whether a unit, which is a document, is flagged.
+    pub(super) fn is_flagged_document(&self, unit: usize) -> bool {
+        self.flagged_documents & bit(unit) != 0
     }
 
     /// The score for which, and the unit in which, the rules refuse an attack.
@@ -162,10 +179,13 @@ impl Verdict {
         match rules.injection {
             InjectionAction::Off | InjectionAction::Flag => None,
             InjectionAction::BlockStrict => {
-                Some(self.strict_suspicion).filter(|(score, _)| *score >= injection::STRICT)
+                Some(self.of_documents).filter(|(score, _)| *score >= injection::STRICT)
+            }
+            InjectionAction::Withhold => {
+                Some(self.of_caller).filter(|(score, _)| *score >= injection::STRICT)
             }
             InjectionAction::Block => {
-                Some(self.suspicion).filter(|(score, _)| *score >= injection::USUAL)
+                Some(self.suspicion()).filter(|(score, _)| *score >= injection::USUAL)
             }
         }
     }
@@ -174,6 +194,11 @@ impl Verdict {
     pub(super) fn refused_unread(&self, rules: &Rules) -> Option<usize> {
         self.unreadable.filter(|_| rules.unreadable == UnreadableAction::Refuse)
     }
+}
+
+/// The bit of a unit among those of a block.
+fn bit(unit: usize) -> u64 {
+    1 << unit.min(63)
 }
 
 impl Spot {

@@ -16,6 +16,9 @@
 //!    everything else. This may change an earlier turn when its value is first recognised in a later
 //!    one; the alternative were to let it leave.
 //! 6. [`edits`]: the findings become edits of the original bytes.
+//!
+//! Where the rules keep tool results from the model that attack it, all of this is done a second time,
+//! with a note in their place ([`withhold`]).
 
 mod cache;
 mod compose;
@@ -54,6 +57,7 @@ mod tests;
 mod text;
 mod values;
 mod variants;
+mod withhold;
 mod words;
 
 use std::fmt;
@@ -66,6 +70,7 @@ use sluice_core::sealed::SealedPlaces;
 use sluice_core::source::{EditedMessages, Source, SourceMember};
 
 use self::groups::Groups;
+use self::known::Known;
 use self::label::Labels;
 use self::memory::{Keys, Memory, is_long};
 pub use self::place::places;
@@ -74,6 +79,7 @@ use self::redact::redact;
 pub use self::report::Report;
 pub use self::text::{FilteredText, FoundInText};
 use self::values::Read;
+use self::withhold::Withheld;
 use crate::flag::Flag;
 use crate::kind::Kind;
 use crate::level::{Action, InjectionAction, Rules};
@@ -129,6 +135,15 @@ pub struct Subject<'a> {
     /// tokens are looked for that are told by their form for certain: a provider refuses what was
     /// changed.
     pub sealed: SealedPlaces,
+}
+
+/// What is done about attacks while a request is filtered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Attacks {
+    /// What the rules say.
+    Sought,
+    /// Nothing more: those that the rules keep from the model are no longer in the request.
+    Withheld,
 }
 
 /// A request that may go.
@@ -239,10 +254,15 @@ impl Filter {
     /// failure of the filter itself that leaves something unread.
     pub fn request(&self, source: &Source, subject: &Subject<'_>) -> Result<Filtered, Refused> {
         let whole = || failed("the request".to_owned(), Report::default());
-        guarded(|| self.filter(source, subject)).unwrap_or_else(|_| Err(whole()))
+        guarded(|| self.filter(source, subject, Attacks::Sought)).unwrap_or_else(|_| Err(whole()))
     }
 
-    fn filter(&self, source: &Source, subject: &Subject<'_>) -> Result<Filtered, Refused> {
+    fn filter(
+        &self,
+        source: &Source,
+        subject: &Subject<'_>,
+        attacks: Attacks,
+    ) -> Result<Filtered, Refused> {
         if off::looks_for_nothing(self.rules(subject.level)) && !off::may_be_unreadable(source) {
             return Ok(Filtered::unchanged(Report::default()));
         }
@@ -264,7 +284,16 @@ impl Filter {
             }
         }
         let mut report = reader.report(known.iter().map(|known| &known.worst));
-        let refusal = reader.refusal(&groups, &known);
+        let refusal = match attacks {
+            Attacks::Sought => reader.refusal(&groups, &known),
+            Attacks::Withheld => None,
+        };
+        let withholds = |known: &Arc<Known>| known.worst.withholds_any(reader.rules);
+        if attacks == Attacks::Sought && refusal.is_none() && known.iter().any(withholds) {
+            let withheld = Withheld::of(source, &groups, &known);
+            let filtered = self.filter(&withheld.source, subject, Attacks::Withheld)?;
+            return Ok(withheld.with(filtered, report));
+        }
         let filtered = if known.iter().any(|known| !known.findings.is_empty()) {
             let read = Read { groups, stretches, known, memory };
             redact(self, subject, source, &read, &mut reader.composer, report.clone())

@@ -156,7 +156,7 @@ impl<'f> Reader<'f> {
         let mut report = Report::default();
         for verdict in verdicts {
             report.flags = report.flags.with(verdict.flags);
-            report.injection_score = report.injection_score.max(verdict.suspicion.0);
+            report.injection_score = report.injection_score.max(verdict.suspicion().0);
         }
         report
     }

@@ -255,7 +255,7 @@ section! {
         maximum: LevelSettings = {
             redact = ["secret", "password", "private_key", "email", "phone", "card", "national_id", "iban", "ip_address", "mac_address", "term", "person", "address", "birth_date", "licence", "medical_id", "location", "organization", "postal_code", "private_ip"],
             encoded_variants = true,
-            injection = "block",
+            injection = "withhold",
             answer = "block",
             unreadable = "refuse",
             filter_failure = "close"
@@ -311,7 +311,9 @@ section! {
         /// look-alike letters are looked for, too.
         encoded_variants: bool => true,
         /// Text that looks like an attack on the model: off, flag, block_strict (refuse where a
-        /// tool result or document is one for sure, else flag) or block.
+        /// tool result or document is one for sure, else flag), withhold (put a note in the place of
+        /// such a tool result or document, refuse where the caller's own text is one for sure, else
+        /// flag) or block.
         injection: InjectionAction => "flag",
         /// A new secret, or an attempt to send something out, in the answer: off, flag, withhold
         /// (that part) or block (stop the answer).

@@ -110,6 +110,7 @@ words! {
         "off" => InjectionAction::Off,
         "flag" => InjectionAction::Flag,
         "block_strict" => InjectionAction::BlockStrict,
+        "withhold" => InjectionAction::Withhold,
         "block" => InjectionAction::Block,
     }
     Action {
