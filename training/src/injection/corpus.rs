@@ -6,8 +6,11 @@
 //! `{payload}` is a place where an attack may stand, `[filler]` what harmlessly stands there
 //! otherwise, and `[payload]` attacks that are put into carriers as well as standing alone. Lines that begin
 //! with `#%`, and those with `#` before the first section, are comments.
+//!
+//! A `.jsonl` file has one labelled text a line. Where a line names its package (`real.jsonl`), it is a
+//! piece of a real file that is harmless: source, documentation, release notes, output of tools.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
@@ -62,6 +65,8 @@ struct Row {
     group: String,
     /// `tool` for what a tool returned, `user` for what a person typed.
     origin: String,
+    /// The package that a real text is from, with its licence.
+    source: Option<String>,
 }
 
 enum Section {
@@ -125,37 +130,45 @@ impl Corpus {
                 rows += 1;
             }
         }
-        self.record(format!("{name}.txt"), source, rows);
+        self.record(format!("{name}.txt"), source, rows, BTreeSet::new());
         Ok(())
     }
 
     /// A file with one labelled text a line, written by somebody who had not seen the others.
     fn add_rows(&mut self, name: &str, source: &str) -> Result<()> {
-        let mut rows = 0;
+        let (mut rows, mut packages) = (0, BTreeSet::new());
         for (i, line) in source.lines().enumerate() {
             let row: Row = serde_json::from_str(line)
                 .with_context(|| format!("line {} is not a row", i + 1))?;
             rows += 1;
+            let (source, group) = match &row.source {
+                Some(package) => (real_source(&row.group, package), None),
+                None => (format!("own:{name}"), Some(row.group)),
+            };
             self.examples.push(Example {
                 text: row.text,
                 is_attack: row.label == 1,
                 origin: if row.origin == "tool" { Origin::Tool } else { Origin::User },
-                source: format!("own:{name}"),
-                group: Some(row.group),
+                source,
+                group,
                 payload: None,
                 is_extra: false,
             });
+            packages.extend(row.source);
         }
-        self.record(format!("{name}.jsonl"), source, rows);
+        self.record(format!("{name}.jsonl"), source, rows, packages);
         Ok(())
     }
 
-    fn record(&mut self, file: String, source: &str, rows: usize) {
+    /// Notes a file and the packages that its texts are from; none where we wrote them.
+    fn record(&mut self, file: String, source: &str, rows: usize, packages: BTreeSet<String>) {
+        let written = || vec!["written for this project (Apache-2.0)".to_owned()];
+        let sources = Some(packages).filter(|packages| !packages.is_empty());
         self.provenance.push(Provenance {
             file: format!("training/corpus/injection/{file}"),
             blake3: blake3::hash(source.as_bytes()).to_hex().to_string(),
             rows,
-            sources: vec!["written for this project (Apache-2.0)".to_owned()],
+            sources: sources.map_or_else(written, |packages| packages.into_iter().collect()),
         });
     }
 
@@ -175,6 +188,11 @@ impl Corpus {
             Section::Payload => self.payloads.push((text, name.to_owned())),
         }
     }
+}
+
+/// One of three parts of the real texts of a kind, by package: what is held out together.
+fn real_source(kind: &str, package: &str) -> String {
+    format!("real:{kind}{}", blake3::hash(package.as_bytes()).as_bytes()[0] % 3)
 }
 
 /// `@name = a | b`.

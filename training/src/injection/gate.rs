@@ -194,9 +194,10 @@ impl Candidate {
     }
 }
 
-/// What somebody else published, rather than what was written to be hard.
+/// What somebody else published, rather than what was written or chosen to be hard.
 fn is_public(example: &Example) -> bool {
-    !example.source.starts_with("own:") && !example.is_extra
+    let is_ours = ["own:", "real:"].iter().any(|ours| example.source.starts_with(ours));
+    !is_ours && !example.is_extra
 }
 
 /// From which sum on no more than a share of harmless stretches is opened: the mean of sources.

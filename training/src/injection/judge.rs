@@ -5,6 +5,7 @@ use std::fmt;
 use std::thread;
 
 use serde::Serialize;
+use sluice_security::injection::model::Curve;
 use sluice_security::injection::prefilter::Prefilter;
 use sluice_security::injection::{Origin, PROMISING, windows};
 
@@ -49,12 +50,10 @@ pub(crate) struct Figure {
 pub(crate) struct Judged {
     /// The figures.
     pub(crate) figures: Figures,
-    /// Where on the score's curve a sum of 0 lies.
-    pub(crate) shift: f32,
-    /// The same for what a tool returned.
-    pub(crate) shift_of_tool: f32,
-    /// How far on it the sum's log-odds lead.
-    pub(crate) slope: f32,
+    /// How log-odds become the score of what people say.
+    pub(crate) of_user: Curve,
+    /// The same for what tools return.
+    pub(crate) of_tool: Curve,
 }
 
 /// Scores each source by a model that has not seen it.
@@ -136,11 +135,12 @@ struct Shares {
     user: f32,
     /// The same of what tools returned.
     tool: f32,
+    /// Of pieces of real files.
+    real: f32,
 }
 
-const USUALLY: Shares = Shares { public: 0.01, user: 0.03, tool: 0.07 };
-// A tenth of a per cent would be four public texts: which they are changes with each training.
-const STRICTLY: Shares = Shares { public: 0.0015, user: 0.01, tool: 0.01 };
+const USUALLY: Shares = Shares { public: 0.001, user: 0.004, tool: 0.015, real: 0.003 };
+const STRICTLY: Shares = Shares { public: 0.0005, user: 0.0015, tool: 0.0015, real: 0.001 };
 
 /// The threshold of texts of an origin.
 #[derive(Clone, Copy)]
@@ -156,10 +156,10 @@ impl Thresholds {
 
     /// The lowest at which no larger shares are mistaken.
     fn new(examples: &[Example], scored: &[(usize, f32)], shares: &Shares) -> Self {
-        let threshold = |own: bool, origin: Option<Origin>, share: f32| {
+        let threshold = |kind: Kind, origin: Option<Origin>, share: f32| {
             let of_kind = |example: &Example| {
                 !example.is_attack
-                    && example.source.starts_with("own:") == own
+                    && Kind::of(example) == kind
                     && example.source != rows::QUOTING
                     && origin.is_none_or(|origin| origin == example.origin)
             };
@@ -168,19 +168,41 @@ impl Thresholds {
             scores.sort_by(f32::total_cmp);
             above_all_but(&scores, share)
         };
-        let public = threshold(false, None, shares.public);
+        let public = threshold(Kind::Public, None, shares.public);
+        let of_origin = |origin, own: f32| {
+            let own = threshold(Kind::Own, Some(origin), own);
+            let real = threshold(Kind::Real, Some(origin), shares.real);
+            public.max(own).max(real)
+        };
         Self {
-            user: threshold(true, Some(Origin::User), shares.user).max(public),
-            tool: threshold(true, Some(Origin::Tool), shares.tool).max(public),
+            user: of_origin(Origin::User, shares.user),
+            tool: of_origin(Origin::Tool, shares.tool),
+        }
+    }
+}
+
+/// Where a harmless text is from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Public,
+    Own,
+    Real,
+}
+
+impl Kind {
+    fn of(example: &Example) -> Self {
+        match example.source.split(':').next() {
+            Some("own") => Self::Own,
+            Some("real") => Self::Real,
+            _ => Self::Public,
         }
     }
 }
 
 fn measure(examples: &[Example], scored: &[(usize, f32)]) -> Judged {
     let usual = Thresholds::new(examples, scored, &USUALLY);
-    // One slope for all: that of the origin whose strict threshold is further away.
     let strict = Thresholds::new(examples, scored, &STRICTLY);
-    let apart = (strict.user - usual.user).max(strict.tool - usual.tool).max(0.5);
+    let apart = |origin| (strict.of(origin) - usual.of(origin)).max(0.5);
 
     let mut sources: BTreeMap<String, Figure> = BTreeMap::new();
     for (i, score) in scored {
@@ -194,11 +216,11 @@ fn measure(examples: &[Example], scored: &[(usize, f32)]) -> Judged {
         if example.is_attack {
             figure.attacks += 1;
             figure.found += above(0.0);
-            figure.found_strict += above(apart);
+            figure.found_strict += above(apart(example.origin));
         } else {
             figure.harmless += 1;
             figure.mistaken += above(0.0);
-            figure.mistaken_strict += above(apart);
+            figure.mistaken_strict += above(apart(example.origin));
         }
     }
     for figure in sources.values_mut() {
@@ -217,19 +239,22 @@ fn measure(examples: &[Example], scored: &[(usize, f32)]) -> Judged {
     let texts: usize = public.iter().map(|figure| figure.attacks).sum();
     let found: f32 = public.iter().map(|figure| figure.found * figure.attacks as f32).sum();
     let mean: f32 = public.iter().map(|figure| figure.found).sum();
-    // The usual threshold becomes a score of 0.5, the strict one of 0.9: 0 and 4/3 on its curve.
-    let slope = 4.0 / 3.0 / apart;
     let figures = Figures {
         meaning: "each source judged by a model that was trained without it; the usual threshold \
-                  of an origin is where at most 1 % of the public harmless texts and of our own, \
-                  which use the words of attacks, 3 % of what people typed and 7 % of what tools \
-                  returned are mistaken; the strict one where it is 0.15 %, 1 % and 1 %",
+                  of an origin is where at most 0.1 % of the public harmless texts, of our own, \
+                  which use the words of attacks, 0.4 % of what people typed and 1.5 % of what tools \
+                  returned, and 0.3 % of pieces of real files are mistaken; the strict one where it \
+                  is 0.05 %, 0.15 %, 0.15 % and 0.1 %",
         found_mean_of_sources: mean / public.len().max(1) as f32,
         found_of_texts: found / texts.max(1) as f32,
         sources,
     };
-    let shift = |origin| -usual.of(origin) * slope;
-    Judged { figures, shift: shift(Origin::User), shift_of_tool: shift(Origin::Tool), slope }
+    // The usual threshold becomes a score of 0.5, the strict one of 0.9: 0 and 4/3 on its curve.
+    let curve = |origin| {
+        let slope = 4.0 / 3.0 / apart(origin);
+        Curve { shift: -usual.of(origin) * slope, slope }
+    };
+    Judged { figures, of_user: curve(Origin::User), of_tool: curve(Origin::Tool) }
 }
 
 /// The score that all but a share of `scores`, which are sorted, do not exceed.

@@ -159,6 +159,6 @@ fn quantise(weights: &[f32], judged: &judge::Judged) -> Model {
     let largest = sizes.get(sizes.len() * 9995 / 10000).copied().unwrap_or(1.0);
     let unit = largest / 127.0;
     let quantised = weights.iter().map(|w| (w / unit).round().clamp(-127.0, 127.0) as i8).collect();
-    let judge::Judged { shift, shift_of_tool, slope, .. } = *judged;
-    Model { unit, shift, shift_of_tool, slope, weights: quantised }
+    let judge::Judged { of_user, of_tool, .. } = *judged;
+    Model { unit, of_user, of_tool, weights: quantised }
 }

@@ -6,8 +6,8 @@ use super::features::BUCKETS;
 use super::{Origin, PROMISING};
 
 /// What an artefact begins with: name and version.
-const MAGIC: &[u8; 8] = b"sluicei2";
-const HEADER: usize = MAGIC.len() + 4 * 4;
+const MAGIC: &[u8; 8] = b"sluicei3";
+const HEADER: usize = MAGIC.len() + 4 * 5;
 
 static USUAL: LazyLock<Option<Model>> =
     LazyLock::new(|| Model::parse(include_bytes!("../../models/injection.bin")));
@@ -17,14 +17,21 @@ static USUAL: LazyLock<Option<Model>> =
 pub struct Model {
     /// What a weight of 1 stands for, in log-odds.
     pub unit: f32,
-    /// Where on the score's curve a sum of 0 lies.
-    pub shift: f32,
-    /// Where one lies of what a tool returned: texts full of orders, most of them to people.
-    pub shift_of_tool: f32,
-    /// How far on it the sum's log-odds lead.
-    pub slope: f32,
+    /// The score of what people say.
+    pub of_user: Curve,
+    /// The score of what tools return: texts full of orders, most of them to people.
+    pub of_tool: Curve,
     /// The features' weights.
     pub weights: Vec<i8>,
+}
+
+/// How a sum's log-odds become a score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Curve {
+    /// Where on the curve a sum of 0 lies.
+    pub shift: f32,
+    /// How far on it the sum's log-odds lead.
+    pub slope: f32,
 }
 
 impl Model {
@@ -43,22 +50,23 @@ impl Model {
             let bytes = header.get(MAGIC.len() + 4 * at..)?.first_chunk()?;
             Some(f32::from_le_bytes(*bytes))
         };
-        let (unit, shift, shift_of_tool, slope) = (float(0)?, float(1)?, float(2)?, float(3)?);
+        let curve = |at| Some(Curve { shift: float(at)?, slope: float(at + 1)? });
+        let (unit, of_user, of_tool) = (float(0)?, curve(1)?, curve(3)?);
         // With others a score would be no number, or would fall where it should rise.
-        let is_sound = [unit, shift, shift_of_tool, slope].iter().all(|float| float.is_finite())
-            && unit > 0.0
-            && slope > 0.0;
-        if !is_sound {
+        let is_sound =
+            |curve: Curve| curve.shift.is_finite() && curve.slope.is_finite() && curve.slope > 0.0;
+        if !(unit.is_finite() && unit > 0.0 && is_sound(of_user) && is_sound(of_tool)) {
             return None;
         }
         let weights = weights.iter().map(|byte| i8::from_le_bytes([*byte])).collect();
-        Some(Self { unit, shift, shift_of_tool, slope, weights })
+        Some(Self { unit, of_user, of_tool, weights })
     }
 
     /// The artefact.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
-        for float in [self.unit, self.shift, self.shift_of_tool, self.slope] {
+        let Self { unit, of_user, of_tool, .. } = self;
+        for float in [*unit, of_user.shift, of_user.slope, of_tool.shift, of_tool.slope] {
             bytes.extend(float.to_le_bytes());
         }
         bytes.extend(self.weights.iter().flat_map(|weight| weight.to_le_bytes()));
@@ -81,8 +89,11 @@ impl Model {
     /// The curve nears its ends slowly, so that texts far from the threshold still differ in the
     /// third decimal place, which is all that callers see.
     pub fn calibrate(&self, sum: i32, doubt: f32, origin: Origin) -> f32 {
-        let shift = if origin == Origin::Tool { self.shift_of_tool } else { self.shift };
-        let x = self.slope * (sum as f32 * self.unit - doubt) + shift;
+        let Curve { shift, slope } =
+            if origin == Origin::Tool { self.of_tool } else { self.of_user };
+        let x = slope * (sum as f32 * self.unit - doubt) + shift;
+        // Below the threshold it falls twice as fast, so that ordinary texts are near 0.
+        let x = if x < 0.0 { 2.0 * x } else { x };
         0.5 + 0.5 * x / (1.0 + x * x).sqrt()
     }
 }

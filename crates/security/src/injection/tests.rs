@@ -10,16 +10,17 @@ fn the_artefact_is_whole_and_small() {
     assert_eq!(Model::parse(&bytes).as_ref(), Some(model));
     assert_eq!(Model::parse(&bytes[1..]), None);
     assert_eq!(Model::parse(b""), None);
-    // Eight bytes name the format, then come the unit, two shifts and the slope.
+    // Eight bytes name the format, then come the unit, and a shift and a slope for each curve.
     for (place, value) in [
         (0, f32::NAN),
         (0, 0.0),
         (0, -1.0),
         (1, f32::INFINITY),
-        (2, f32::NAN),
-        (3, 0.0),
-        (3, -0.5),
-        (3, f32::INFINITY),
+        (2, 0.0),
+        (3, f32::NAN),
+        (4, 0.0),
+        (4, -0.5),
+        (4, f32::INFINITY),
     ] {
         let mut broken = bytes.clone();
         broken[8 + 4 * place..][..4].copy_from_slice(&value.to_le_bytes());
@@ -57,6 +58,53 @@ fn attacks_score_high_and_harmless_texts_low() {
         assert!(score(text, origin) < USUAL, "{} {text}", score(text, origin));
     }
     assert_eq!(score("", User), 0.0);
+}
+
+#[test]
+fn the_projects_own_documentation_is_no_attack() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let mut read = 0;
+    for folder in [root.to_owned(), format!("{root}/docs")] {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "md") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            for origin in [Origin::Tool, Origin::User] {
+                let score = score(&text, origin);
+                assert!(score < USUAL, "{score} {} as {origin:?}", path.display());
+            }
+            read += 1;
+        }
+    }
+    assert!(read >= 10, "{read} files");
+}
+
+#[test]
+fn ordinary_words_score_next_to_nothing() {
+    for text in
+        ["Hello", "Hello!", "Hi, how are you?", "Thanks.", "What is 2 + 2?", "ok", "Bonjour"]
+    {
+        for origin in [Origin::User, Origin::Tool] {
+            assert!(score(text, origin) < 0.05, "{} {text} as {origin:?}", score(text, origin));
+        }
+    }
+}
+
+#[test]
+fn a_score_of_a_half_is_where_a_text_is_flagged() {
+    let model = Model::usual().unwrap();
+    for (origin, curve) in [(Origin::User, model.of_user), (Origin::Tool, model.of_tool)] {
+        let usual = -curve.shift / curve.slope;
+        let strict = usual + 4.0 / 3.0 / curve.slope;
+        let score = |odds: f32| model.calibrate(0, -odds, origin);
+        assert!((score(usual) - USUAL).abs() < 1e-3 && (score(strict) - STRICT).abs() < 1e-3);
+        for step in -50..50 {
+            let odds = usual + step as f32 / 5.0;
+            assert!(score(odds) < score(odds + 0.2), "{odds}");
+        }
+    }
 }
 
 #[test]
