@@ -2,6 +2,9 @@
 //! nothing breaks; through every provider's dialect, whole and streamed.
 #![expect(clippy::unwrap_used, reason = "this whole file is a test")]
 
+mod restoring;
+mod sealed;
+
 use serde_json::{Value, json};
 use sluice_testkit::{Ask, Config, Event, FakeUpstream, Reply, Script, Sluice, answers};
 
@@ -178,93 +181,6 @@ async fn tool_calls_get_their_values_back_correctly_escaped() {
     assert_eq!(again, arguments);
 }
 
-/// A private key's file, of a key that nobody has.
-const PRIVATE_KEY: &str = "-----BEGIN PRIVATE KEY-----\n\
-    MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n\
-    MzEfYyjiWA4R4/M2bS1GB4t7NXp98C3SC6dVMvDuictGeurT8jNbvJZHtCSuYEvu\n\
-    NMoSfm76oqFvAp8Gy0iz5sxjZmSnXyCdPEovGhLa0VzMaQ8s+CLOyS56YyCFGeJZ\n\
-    -----END PRIVATE KEY-----\n";
-
-#[tokio::test]
-async fn a_service_accounts_file_comes_back_as_json() {
-    let upstream = FakeUpstream::start(Script::json(&answers::completion("ok"))).await;
-    let sluice = sluice(&upstream).await;
-    let account =
-        json!({ "type": "service_account", "private_key": PRIVATE_KEY, "client_email": EMAIL });
-    let file = serde_json::to_string_pretty(&account).unwrap();
-    for prompt in [file.clone(), format!("My key file:\n```json\n{file}\n```\nRename the project.")]
-    {
-        let mut body = request(&prompt);
-        upstream.follow(Script::json(&answers::completion("ok")));
-        sluice.chat(sluice.key(), &body).await;
-        let seen = sent_text(&upstream);
-        assert!(!seen.contains("MIIEvQ"), "{seen}");
-        let shown = &seen[seen.find('{').unwrap()..=seen.rfind('}').unwrap()];
-
-        let said = format!("Here it is:\n```json\n{shown}\n```\n");
-        upstream.follow(Script::json(&answers::completion(&said)));
-        let reply = sluice.chat(sluice.key(), &body).await;
-        assert_eq!(content(&reply), format!("Here it is:\n```json\n{file}\n```\n"));
-
-        let arguments = json!({ "path": "key.json", "content": shown }).to_string();
-        upstream.follow(Script::json(&answers::tool_call("write_file", &arguments)));
-        let reply = sluice.chat(sluice.key(), &body).await.json();
-        let called = &reply["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"];
-        let called: Value = serde_json::from_str(called.as_str().unwrap()).unwrap();
-        let written: Value = serde_json::from_str(called["content"].as_str().unwrap()).unwrap();
-        assert_eq!(written, account);
-
-        body["stream"] = true.into();
-        for size in [1, 5, 64] {
-            let characters: Vec<char> = said.chars().collect();
-            let chunks: Vec<String> = characters.chunks(size).map(|c| c.iter().collect()).collect();
-            let chunks: Vec<&str> = chunks.iter().map(String::as_str).collect();
-            upstream.follow(Script::events(&(answers::opening(&chunks) + &answers::ending())));
-            let streamed = sluice.stream(sluice.key(), &body).await.rest().await;
-            assert_eq!(streamed.text, format!("Here it is:\n```json\n{file}\n```\n"), "{size}");
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_value_that_the_model_moves_is_valid_where_it_stands_then() {
-    let upstream = FakeUpstream::start(Script::json(&answers::completion("ok"))).await;
-    let sluice = sluice(&upstream).await;
-    let body = request("db:\n  user: app\n  password: Vx7'kes$trel@Mango92\n");
-    sluice.chat(sluice.key(), &body).await;
-    let words = placeholders(&sent_text(&upstream));
-    let [word] = words.as_slice() else { panic!("{}", sent_text(&upstream)) };
-    for (said, restored) in [
-        (
-            "```sh\nexport PASSWORD='{}'\n```",
-            "```sh\nexport PASSWORD='Vx7'\\''kes$trel@Mango92'\n```",
-        ),
-        ("export PASSWORD=\"{}\"", "export PASSWORD=\"Vx7'kes\\$trel@Mango92\""),
-        ("postgres://app:{}@db/orders", "postgres://app:Vx7'kes$trel%40Mango92@db/orders"),
-        ("It is {}.", "It is Vx7'kes$trel@Mango92."),
-    ] {
-        upstream.follow(Script::json(&answers::completion(&said.replace("{}", word))));
-        let reply = sluice.chat(sluice.key(), &body).await;
-        assert_eq!(content(&reply), restored);
-    }
-}
-
-#[tokio::test]
-async fn a_commit_is_judged_by_what_it_adds() {
-    let upstream = FakeUpstream::start(Script::json(&answers::completion("ok"))).await;
-    let sluice = sluice(&upstream).await;
-    let patch = sluice.config_file().with_file_name("change.patch");
-    let judge = async |lines: &str| {
-        let head = "diff --git a/.env b/.env\n--- a/.env\n+++ b/.env\n";
-        std::fs::write(&patch, format!("{head}@@ -3,2 +3,2 @@\n{lines}")).unwrap();
-        sluice.cli(&["filter", "--quiet", patch.to_str().unwrap()]).await
-    };
-    let removed = judge(&format!(" A=1\n-TOKEN={TOKEN}\n+TOKEN=${{TOKEN}}\n")).await;
-    assert_eq!(removed.code, Some(0), "{}{}", removed.stdout, removed.stderr);
-    let added = judge(&format!(" A=1\n-TOKEN=x\n+TOKEN={TOKEN}\n")).await;
-    assert_eq!(added.code, Some(1), "{}", added.stderr);
-    assert!(added.stdout.starts_with(".env:4:7: secret ("), "{}", added.stdout);
-    assert_eq!(added.stdout.lines().count(), 1, "{}", added.stdout);
 /// How a provider of each dialect says "fine".
 fn fine_answers() -> [(&'static str, Value); 3] {
     let openai = json!({ "id": "c", "choices": [{ "index": 0, "finish_reason": "stop",
@@ -527,106 +443,4 @@ async fn an_image_passes_unread_and_is_refused_at_maximum() {
     body["security_level"] = "maximum".into();
     let reply = sluice.client().reply(Ask::chat(&body).key(sluice.key())).await;
     assert_eq!(reply.error().2, "content_blocked");
-}
-
-#[tokio::test]
-async fn our_own_keys_never_leave() {
-    let upstream = FakeUpstream::start(Script::json(&answers::completion("ok"))).await;
-    let sluice = sluice(&upstream).await;
-    let mut key = sluice.key().to_owned();
-    // A typo is still next to the key.
-    let typo = if key.pop() == Some('x') { format!("{key}y") } else { format!("{key}x") };
-    for level in ["standard", "high", "maximum"] {
-        for key in [sluice.key(), &typo] {
-            let mut body = request(&format!("my key is {key}"));
-            body["security_level"] = level.into();
-            let reply = sluice.chat(sluice.key(), &body).await;
-            assert_eq!(reply.header("svc-redactions"), "secret=1", "{level}");
-            let seen = sent_text(&upstream);
-            assert!(seen.starts_with("my key is Q") && !seen.contains("svc_ent_"), "{seen}");
-        }
-        for stand_in in ["svc_ent_…", "svc_ent_xxx", "svc_ent_your_key_here", "svc_ent_{KEY}"] {
-            let mut body = request(&format!("send Bearer {stand_in}"));
-            body["security_level"] = level.into();
-            sluice.chat(sluice.key(), &body).await;
-            assert_eq!(sent_text(&upstream), format!("send Bearer {stand_in}"));
-        }
-    }
-}
-
-/// A signature in which a token stands that is not told for certain in the midst of base64.
-const SIGNATURE: &str = "EqQBCkgIARABGAIiQDh0QmxzbX-ghp_mT4vQ8zKp2LxW9rB7nYc3DfH6sJ1aG5eU0iO";
-
-/// A conversation in which a model thought, as its provider signed it.
-fn signed() -> Value {
-    json!({ "model": "mock", "messages": [
-        { "role": "user", "content": "Hello" },
-        { "role": "assistant", "content": "Hello", "reasoning_details": [
-            { "type": "reasoning.text", "text": "A greeting.", "signature": SIGNATURE } ] },
-        { "role": "user", "content": "Again" },
-    ] })
-}
-
-#[tokio::test]
-async fn what_a_provider_sealed_goes_to_no_other_one() {
-    let sealing = FakeUpstream::start(Script::default()).await;
-    let other = FakeUpstream::start(Script::json(&answers::completion("ok"))).await;
-    let provider = |id: &str, kind: &str, base_url: &str| {
-        format!(
-            "[[providers]]\nid = \"{id}\"\nkind = \"{kind}\"\nbase_url = \"{base_url}\"\n\
-             api_key = \"none\"\nregion = \"us-east\""
-        )
-    };
-    let config = Config::default()
-        .with(&provider("claude", "anthropic", sealing.base_url().trim_end_matches("/v1")))
-        .with(&provider("lab", "openai", &other.base_url()))
-        .model("mock", r#"["claude", "lab"]"#)
-        .model("plain", "\"lab\"");
-    let sluice = Sluice::start(BINARY, &config).await;
-    for level in ["standard", "maximum"] {
-        let mut body = signed();
-        body["security_level"] = level.into();
-        let failing = json!({ "type": "error", "error": { "type": "api_error", "message": "no" } });
-        sealing.follow(Script::answer(
-            "500 Internal Server Error",
-            &["content-type: application/json"],
-            &failing.to_string(),
-        ));
-        let reply = sluice.chat(sluice.key(), &body).await;
-        assert_eq!(content(&reply), "ok");
-        // It goes back as it was, and whoever cannot read it gets the rest of the conversation.
-        let seen = sealing.last().body;
-        assert_eq!(seen["messages"][1]["content"][0]["signature"], SIGNATURE, "{level}: {seen}");
-        let seen = other.last().body;
-        let details = &seen["messages"][1]["reasoning_details"];
-        assert_eq!(*details, json!([{ "type": "reasoning.text", "text": "A greeting." }]));
-        assert_eq!(seen["messages"][2], body["messages"][2]);
-
-        // Where nobody seals, it is a text like any other.
-        body["model"] = "plain".into();
-        let reply = sluice.chat(sluice.key(), &body).await;
-        assert_eq!((content(&reply).as_str(), leaked(&other.last().body).len()), ("ok", 0));
-        assert_eq!(reply.header("svc-redactions"), "secret=1", "{level}");
-    }
-}
-
-#[tokio::test]
-async fn a_service_may_be_said_to_seal() {
-    let upstream = FakeUpstream::start(Script::json(&answers::completion("ok"))).await;
-    let config = Config::default()
-        .with(&format!(
-            "[[providers]]\nid = \"proxy\"\nkind = \"openai\"\nbase_url = \"{}\"\n\
-             api_key = \"none\"\nregion = \"us-east\"\nquirks = [\"sealed_thoughts\"]",
-            upstream.base_url()
-        ))
-        .model("mock", "\"proxy\"");
-    let sluice = Sluice::start(BINARY, &config).await;
-    let mut body = signed();
-    body["security_level"] = "maximum".into();
-    assert_eq!(content(&sluice.chat(sluice.key(), &body).await), "ok");
-    assert_eq!(upstream.last().body["messages"], body["messages"]);
-    // Only what the model said, and nothing else under the same names.
-    body["messages"][1]["role"] = "user".into();
-    assert_eq!(content(&sluice.chat(sluice.key(), &body).await), "ok");
-    assert_eq!(leaked(&upstream.last().body), [""; 0]);
 }
