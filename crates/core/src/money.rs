@@ -33,12 +33,16 @@ impl PicoUsd {
 impl fmt::Display for PicoUsd {
     /// The exact amount in dollars, without trailing zeros: `0.0375`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (whole, part) = (self.0 / PICOS, self.0 % PICOS);
+        let (whole, mut part) = (self.0 / PICOS, self.0 % PICOS);
         if part == 0 {
             return write!(f, "{whole}");
         }
-        let digits = format!("{part:012}");
-        write!(f, "{whole}.{}", digits.trim_end_matches('0'))
+        let mut digits = 12;
+        while part.is_multiple_of(10) {
+            part /= 10;
+            digits -= 1;
+        }
+        write!(f, "{whole}.{part:0digits$}")
     }
 }
 

@@ -382,7 +382,7 @@ pub(crate) async fn append(
     }
     let mut last = resume(tx, seal, outside, DOING).await?;
     for entry in entries {
-        let json = serde_json::to_string(entry).map_err(|error| StorageError::Unreadable {
+        let json = crate::json::to_string(entry).map_err(|error| StorageError::Unreadable {
             column: "entry",
             value: error.to_string(),
         })?;

@@ -16,6 +16,7 @@
 //! | `accounts`, `keys`, `changes` | who may ask, and when that changed |
 //! | `models` | when each model was first served |
 //! | `journal` | segments of sealed lines |
+//! | `json` | records as text |
 //! | `ingest` | from the journal into the database |
 //! | `usage`, `sums`, `uses`, `windows`, `audit` | the records, and what is added up from them |
 //! | `seal` | the end of the audit trail, sealed outside the database |
@@ -29,6 +30,7 @@ mod changes;
 mod error;
 mod ingest;
 mod journal;
+mod json;
 mod keys;
 mod lock;
 mod master_key;

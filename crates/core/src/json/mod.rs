@@ -148,6 +148,14 @@ impl JsonText {
 
 /// Appends `text` as a JSON string literal.
 pub fn write_escaped(text: &str, out: &mut Vec<u8>) {
+    // Names, ids and words need no escape, and are nearly all that is written.
+    if string::is_plain(text.as_bytes()) {
+        out.reserve(text.len() + 2);
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+        return;
+    }
     // Writing to a Vec cannot fail, and a str always serialises.
     let _ = serde_json::to_writer(out, text);
 }

@@ -139,6 +139,16 @@ impl Masks {
 /// The last of the bytes that a string may not hold as they are.
 const LAST_CONTROL: u8 = 0x1F;
 
+/// Whether a string's inside may hold `bytes` as they are: nothing has to be escaped.
+pub(super) fn is_plain(bytes: &[u8]) -> bool {
+    let (blocks, rest) = bytes.as_chunks::<16>();
+    let mut last = [b' '; 16];
+    last[..rest.len()].copy_from_slice(rest);
+    dispatch!(Level::baseline(), simd => {
+        blocks.iter().chain([&last]).all(|block| first_special(simd, block) == block.len())
+    })
+}
+
 /// The place of the first quote, backslash or control character, or 16.
 #[inline(always)]
 fn first_special<S: Simd>(simd: S, head: &[u8; 16]) -> usize {

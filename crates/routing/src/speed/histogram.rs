@@ -47,17 +47,22 @@ impl<const FASTER: u32> Histogram<FASTER> {
         let old = self.read(now).weight;
         let keep = if old + weight > MOST_WEIGHT { (MOST_WEIGHT - weight) / old } else { 1.0 };
         let second = second_of(now);
-        for (i, cell) in self.cells.iter().enumerate() {
+        let touched = 1 << below | 1 << above;
+        // The other cells hold nothing that could fade.
+        let mut cells = self.used.load(Ordering::Relaxed) | touched;
+        while cells != 0 {
+            let i = cells.trailing_zeros() as usize;
+            cells &= cells - 1;
             let part = |at, share: f64| if i == at { weight * share } else { 0.0 };
             let more = part(below, 1.0 - share) + part(above, share);
-            cell.update(Ordering::Relaxed, Ordering::Relaxed, |packed| {
+            self.cells[i].update(Ordering::Relaxed, Ordering::Relaxed, |packed| {
                 let weight = faded(packed, second, FASTER) * keep + more;
                 #[expect(clippy::cast_possible_truncation, reason = "seven digits are enough")]
                 let weight = (weight as f32).to_bits();
                 if weight == 0 { 0 } else { u64::from(weight) << 32 | u64::from(second) }
             });
         }
-        self.used.fetch_or(1 << below | 1 << above, Ordering::Relaxed);
+        self.used.fetch_or(touched, Ordering::Relaxed);
         self.newest.store(second, Ordering::Relaxed);
     }
 

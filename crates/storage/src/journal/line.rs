@@ -12,6 +12,7 @@
 use std::io;
 
 use crate::journal::JournalEntry;
+use crate::json;
 use crate::master_key::MasterKey;
 
 /// Bytes of the seal: nobody guesses 128 bits.
@@ -135,7 +136,7 @@ impl Lines {
         let (bytes, lines) = (self.bytes.len(), self.ends.len());
         for (number, entry) in entries.iter().enumerate() {
             self.bytes.extend_from_slice(&[b' '; HEAD]);
-            if let Err(error) = serde_json::to_writer(&mut self.bytes, entry) {
+            if let Err(error) = json::append(entry, &mut self.bytes) {
                 self.bytes.truncate(bytes);
                 self.ends.truncate(lines);
                 return Err(error.into());

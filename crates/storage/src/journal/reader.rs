@@ -70,10 +70,10 @@ impl Reading {
                 return None;
             }
             *next = offset + 1;
-            return Some((Some(offset), serde_json::from_slice(sealed.json).ok()?));
+            return Some((Some(offset), parse(sealed.json)?));
         }
         let json = self.old_lines.then(|| line::open_old(line)).flatten()?;
-        Some((None, serde_json::from_slice(json).ok()?))
+        Some((None, parse(json)?))
     }
 }
 
@@ -111,4 +111,9 @@ impl<R: Read + Seek> Lines<R> {
         self.reader.read_until(b'\n', &mut self.line)?;
         Ok(self.line.strip_suffix(b"\n"))
     }
+}
+
+/// The entry that a line's JSON is. It is checked for UTF-8 as a whole, and not string by string.
+fn parse(json: &[u8]) -> Option<JournalEntry> {
+    serde_json::from_str(std::str::from_utf8(json).ok()?).ok()
 }
