@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 
+use crate::bench::instructions::{self, Verdict};
 use crate::shell::{cargo, program, run, succeeds, target_folder};
 use crate::tools;
 
 /// What to run.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Leave out the release build and the client tests, which take the longest.
+    /// Leave out the release build and what is done with it, which takes the longest.
     #[arg(long)]
     fast: bool,
     /// Run only these steps, by their names in the table. All by default.
@@ -31,10 +32,10 @@ struct Step {
 enum Found {
     Passed,
     /// It passed, but a part of it could not be done here.
-    PassedExcept(&'static str),
+    PassedExcept(String),
 }
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     Step { name: "format", slow: false, run: format },
     Step { name: "clippy", slow: false, run: clippy },
     Step { name: "tests", slow: false, run: tests },
@@ -44,6 +45,7 @@ const STEPS: [Step; 10] = [
     Step { name: "fuzz-targets", slow: false, run: fuzz_targets },
     Step { name: "dependencies", slow: false, run: dependencies },
     Step { name: "release", slow: true, run: release },
+    Step { name: "instructions", slow: true, run: instructions },
     Step { name: "clients", slow: true, run: clients },
 ];
 
@@ -150,7 +152,7 @@ fn dependencies() -> anyhow::Result<Found> {
     if !succeeds(program("timeout").args(fetch)) {
         let skipped = "advisories NOT checked, as their database cannot be reached from here";
         println!("{skipped}");
-        return Ok(Found::PassedExcept(skipped));
+        return Ok(Found::PassedExcept(skipped.to_owned()));
     }
     run(&mut cargo(&["deny", "--frozen", "check", "advisories"]))?;
     Ok(Found::Passed)
@@ -159,6 +161,22 @@ fn dependencies() -> anyhow::Result<Found> {
 fn release() -> anyhow::Result<Found> {
     run(&mut cargo(&["build", "--release", "--locked", "--package", "sluice"]))?;
     Ok(Found::Passed)
+}
+
+/// What requests cost, held against the table in the documentation.
+fn instructions() -> anyhow::Result<Found> {
+    if let Err(error) = tools::need_system_program("valgrind", "valgrind") {
+        return Ok(Found::PassedExcept(format!("instructions NOT counted: {error:#}")));
+    }
+    let verdict = instructions::compare()?.verdict;
+    match verdict {
+        Verdict::Kept => Ok(Found::Passed),
+        Verdict::RisenElsewhere(_) => Ok(Found::PassedExcept(verdict.to_string())),
+        Verdict::Risen(_) => bail!(
+            "{verdict}; take it back, or renew the table with \
+             `cargo xtask bench instructions --write` and say why in the commit"
+        ),
+    }
 }
 
 /// Real clients, pinned, drive the release binary.

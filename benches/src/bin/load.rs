@@ -53,6 +53,12 @@ struct Arguments {
     /// How long requests are started.
     #[arg(long, default_value_t = 3.0)]
     seconds: f64,
+    /// Closed loop: so many requests on one connection, however long they take.
+    #[arg(long, conflicts_with_all = ["connections", "rate", "seconds"])]
+    requests: Option<u64>,
+    /// The number of the first of `--requests`. The same numbers are the same bytes.
+    #[arg(long, default_value_t = 0, requires = "requests")]
+    first: u64,
 }
 
 /// What one run found.
@@ -75,9 +81,10 @@ fn main() -> anyhow::Result<()> {
     let tally = Rc::new(RefCell::new(Tally::default()));
     let begin = Instant::now();
     LocalSet::new().block_on(&runtime, async {
-        match arguments.rate {
-            Some(rate) => open_loop(&arguments, plan, rate, &tally).await,
-            None => closed_loop(&arguments, plan, &tally).await,
+        match (arguments.requests, arguments.rate) {
+            (Some(requests), _) => counted(&arguments, plan, requests, &tally).await,
+            (None, Some(rate)) => open_loop(&arguments, plan, rate, &tally).await,
+            (None, None) => closed_loop(&arguments, plan, &tally).await,
         }
     });
     println!("{}", report(&mut tally.borrow_mut(), begin.elapsed()));
@@ -90,11 +97,19 @@ fn sharpen_timers() {
     let _ = std::fs::write("/proc/self/timerslack_ns", "1");
 }
 
+/// So many requests one after the other, with numbers that are the same in every run.
+async fn counted(arguments: &Arguments, plan: Plan, requests: u64, tally: &RefCell<Tally>) {
+    let mut caller = Caller::new(arguments, plan, arguments.first);
+    for _ in 0..requests {
+        caller.call(Instant::now(), tally).await;
+    }
+}
+
 async fn closed_loop(arguments: &Arguments, plan: Plan, tally: &Rc<RefCell<Tally>>) {
     let end = Instant::now() + Duration::from_secs_f64(arguments.seconds);
     let mut connections = JoinSet::new();
     for number in 0..arguments.connections {
-        let mut caller = Caller::new(arguments, plan, number);
+        let mut caller = Caller::new(arguments, plan, unheard_of(number));
         let tally = Rc::clone(tally);
         connections.spawn_local(async move {
             while Instant::now() < end {
@@ -114,7 +129,7 @@ async fn open_loop(arguments: &Arguments, plan: Plan, rate: u32, tally: &Rc<RefC
         let waiting = idle.borrow_mut().pop();
         let mut caller = waiting.unwrap_or_else(|| {
             callers += 1;
-            Caller::new(arguments, plan, callers)
+            Caller::new(arguments, plan, unheard_of(callers))
         });
         let (idle, tally) = (Rc::clone(&idle), Rc::clone(tally));
         calls.spawn_local(async move {
@@ -158,18 +173,24 @@ fn uniform(state: &mut u64) -> f64 {
     ((*state >> 11) + 1) as f64 / (1_u64 << 53) as f64
 }
 
+/// Where a caller's numbers begin, so that no two callers, and no two runs, ever share one.
+fn unheard_of(caller: usize) -> u64 {
+    stamp::now_ns() ^ ((caller as u64) << 48)
+}
+
 /// One connection and what is sent over it.
 struct Caller {
     port: u16,
     plan: Plan,
     prompt: Prompt,
-    nonce: u64,
+    /// The next request's number.
+    number: u64,
     connection: Option<Connection>,
     body: Vec<u8>,
 }
 
 impl Caller {
-    fn new(arguments: &Arguments, plan: Plan, number: usize) -> Self {
+    fn new(arguments: &Arguments, plan: Plan, first: u64) -> Self {
         let streamed = matches!(plan, Plan::Stream { .. });
         Self {
             port: arguments.port,
@@ -181,8 +202,7 @@ impl Caller {
                 &arguments.path,
                 &arguments.headers,
             ),
-            // No two callers, and no two runs, ever send the same nonce.
-            nonce: stamp::now_ns() ^ ((number as u64) << 48),
+            number: first,
             connection: None,
             body: Vec::new(),
         }
@@ -210,8 +230,9 @@ impl Caller {
             self.connection = Some(Connection::new(socket)?);
         }
         let Some(connection) = &mut self.connection else { bail!("not connected") };
-        self.nonce = self.nonce.wrapping_add(1);
-        connection.write(self.prompt.with_nonce(self.nonce)).await?;
+        let number = self.number;
+        self.number = number.wrapping_add(1);
+        connection.write(self.prompt.numbered(number)).await?;
         let head = connection.response_head().await?;
         let mut framing = head.framing;
         self.body.clear();

@@ -4,8 +4,10 @@
 //! all, nginx, a bare hyper proxy, and Sluice with key check, limits and usage journal on. Load and
 //! upstream share one core, the target has another. A figure is the lowest of several rounds, as
 //! whatever else runs on the machine only ever adds; what holds between machines is its ratio to
-//! nginx in the same run.
+//! nginx in the same run. What holds on a busy machine as well is the number of instructions, which
+//! `instructions` counts.
 
+pub(crate) mod instructions;
 mod process;
 mod report;
 mod routing;
@@ -62,6 +64,8 @@ enum Part {
     Security(security::Arguments),
     /// Measure what a router's decision costs.
     Routing(routing::Arguments),
+    /// Count what a request costs in instructions, beside the documented table.
+    Instructions(instructions::Arguments),
 }
 
 /// What one scenario showed of one target.
@@ -97,6 +101,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.part {
         Some(Part::Security(arguments)) => return security::run(arguments),
         Some(Part::Routing(arguments)) => return routing::run(arguments),
+        Some(Part::Instructions(arguments)) => return instructions::run(arguments),
         None => {}
     }
     let targets = chosen(&arguments.only, &Target::ALL, |target| target.name())?;
@@ -114,9 +119,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             results.entry(target).or_default().push(figures);
         }
     }
+    drop(upstream);
     report::print(&results, &scenarios);
+    let mut json = json!({ "seconds": arguments.seconds, "rounds": report::to_json(&results) });
+    // Instructions have loads of their own.
+    if targets.contains(&Target::Sluice) && arguments.scenarios.is_empty() {
+        match tools::need_system_program("valgrind", "valgrind") {
+            Ok(()) => json["instructions"] = instructions::compare()?.to_json(),
+            Err(error) => println!("\nInstructions are not counted: {error:#}"),
+        }
+    }
     if let Some(file) = &arguments.json {
-        let json = json!({ "seconds": arguments.seconds, "rounds": report::to_json(&results) });
         std::fs::write(file, format!("{json:#}\n"))
             .with_context(|| format!("cannot write {}", file.display()))?;
     }

@@ -12,7 +12,7 @@ use anyhow::{Context, bail};
 use crate::shell::{program, succeeds};
 
 /// How long a server may take to listen.
-const START_LIMIT: Duration = Duration::from_secs(30);
+const START_LIMIT: Duration = Duration::from_secs(60);
 /// How long it may take to end when asked to.
 const STOP_LIMIT: Duration = Duration::from_secs(10);
 
@@ -61,6 +61,11 @@ impl Server {
             std::thread::sleep(Duration::from_millis(20));
         }
         Ok(server)
+    }
+
+    /// The number of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
     }
 
     /// CPU time so far, of all processes and threads.

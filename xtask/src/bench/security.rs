@@ -30,12 +30,13 @@ const SPEEDS: [(&str, f64); 3] = [("standard", 700.0), ("high", 300.0), ("maximu
 /// Microseconds that a KB of a request may cost on top.
 const KB_MICROSECONDS: f64 = 1.4;
 
+/// The configuration of a filter that does nothing.
+pub(super) const FILTER_OFF: &str = "[security]\ncache_mib = 0\n\
+     [security.standard]\nredact = []\ninjection = \"off\"\nanswer = \"off\"\n";
+
 /// How the filter is configured where the whole gateway is measured.
 const VARIANTS: [(&str, &str); 4] = [
-    (
-        "off",
-        "[security]\ncache_mib = 0\n[security.standard]\nredact = []\ninjection = \"off\"\nanswer = \"off\"\n",
-    ),
+    ("off", FILTER_OFF),
     ("standard", ""),
     ("high", "[security]\nminimum_level = \"high\"\n"),
     ("maximum", "[security]\nminimum_level = \"maximum\"\n"),

@@ -10,6 +10,9 @@ use super::process::{Server, free_port};
 use super::{LOAD_CORE, TARGET_CORE, pinned, release_binary};
 use crate::shell::{output, target_folder};
 
+/// Where a target that has no other variable finds programs.
+pub(super) const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
 /// What stands between the load and the upstream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Target {
@@ -37,7 +40,14 @@ pub(crate) struct Running {
     pub(crate) server: Option<Server>,
     pub(crate) address: Address,
     /// Removed when the target has ended; fields are dropped in this order.
-    _folder: Option<Folder>,
+    folder: Option<Folder>,
+}
+
+impl Running {
+    /// Where its files are; an error for a target without any.
+    pub(crate) fn folder(&self) -> anyhow::Result<&Path> {
+        Ok(&self.folder.as_ref().context("this target has no folder")?.path)
+    }
 }
 
 /// Where and how to send requests to a target.
@@ -78,7 +88,7 @@ impl Target {
         let port = free_port()?;
         match self {
             Self::Direct => {
-                Ok(Running { server: None, address: Address::plain(upstream.port), _folder: None })
+                Ok(Running { server: None, address: Address::plain(upstream.port), folder: None })
             }
             Self::Nginx => start_nginx(port, upstream.port),
             Self::Bare => {
@@ -86,9 +96,9 @@ impl Target {
                 command.args(["--port", &port.to_string()]);
                 command.args(["--upstream", &upstream.port.to_string()]);
                 let server = Some(Server::start(&mut command, port)?);
-                Ok(Running { server, address: Address::plain(port), _folder: None })
+                Ok(Running { server, address: Address::plain(port), folder: None })
             }
-            Self::Sluice => start_sluice(port, upstream.port, ""),
+            Self::Sluice => start_sluice(upstream, "", &[]),
         }
     }
 }
@@ -143,15 +153,23 @@ http {{
     // Without `-e`, nginx complains that it may not write its usual log.
     command.arg("-p").arg(&folder.path).arg("-c").arg(&file).args(["-e", "stderr"]);
     let server = Some(Server::start(&mut command, port)?);
-    Ok(Running { server, address: Address::plain(port), _folder: Some(folder) })
+    Ok(Running { server, address: Address::plain(port), folder: Some(folder) })
 }
 
 /// Starts Sluice in front of `upstream` with what its configuration says about the filter.
 pub(super) fn start_filtering(upstream: &Upstream, security: &str) -> anyhow::Result<Running> {
-    start_sluice(free_port()?, upstream.port, security)
+    start_sluice(upstream, security, &[])
 }
 
-fn start_sluice(port: u16, upstream: u16, security: &str) -> anyhow::Result<Running> {
+/// Starts it under valgrind, which can count its instructions once it is told to.
+pub(super) fn start_counted(upstream: &Upstream, security: &str) -> anyhow::Result<Running> {
+    let valgrind = ["valgrind", "--quiet", "--tool=callgrind", "--instr-atstart=no"];
+    start_sluice(upstream, security, &valgrind)
+}
+
+/// Starts Sluice, by a program that runs others where `under` names one with its arguments.
+fn start_sluice(upstream: &Upstream, security: &str, under: &[&str]) -> anyhow::Result<Running> {
+    let (port, upstream) = (free_port()?, upstream.port);
     let folder = Folder::new("sluice")?;
     let models: String =
         ["bench-whole", "bench-stream-100-0", "bench-stream-100-5", "bench-stream-3-5"]
@@ -201,11 +219,14 @@ region = "us-east"
     let key = output(create.env_clear())?;
 
     // Providers that the environment would add are no part of the measurement.
-    let mut serve = pinned(TARGET_CORE, &binary);
-    serve.args(["serve", "--config"]).arg(&file).env_clear().env("PATH", "/usr/bin:/bin");
+    let mut words = under.iter().map(Path::new).chain([binary.as_path()]);
+    let mut serve = pinned(TARGET_CORE, words.next().unwrap_or(&binary));
+    serve.args(words).args(["serve", "--config"]).arg(&file);
+    // Files that such a program writes are put where the target's are.
+    serve.current_dir(&folder.path).env_clear().env("PATH", SEARCH_PATH);
     let server = Some(Server::start(&mut serve, port)?);
     let address = Address { port, path: "/api/v1/chat/completions", key };
-    Ok(Running { server, address, _folder: Some(folder) })
+    Ok(Running { server, address, folder: Some(folder) })
 }
 
 /// A folder for a target's files, empty at first, removed when dropped.
