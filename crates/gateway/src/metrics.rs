@@ -304,3 +304,24 @@ impl Metrics {
         self.duration.get_or_create(&model).observe(ended.duration.as_secs_f64());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The alert rules that users copy must not ask for a metric that was renamed.
+    #[test]
+    fn the_alert_rules_ask_for_metrics_that_exist() {
+        let rules = include_str!("../../../packaging/prometheus-rules.yml");
+        let rendered = Metrics::default().render();
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let names: Vec<&str> =
+            rules.split(|c| !is_name(c)).filter(|word| word.starts_with("sluice_")).collect();
+        assert!(names.len() > 5, "{names:?}");
+        for name in names {
+            let family = ["_total", "_bucket"].iter().find_map(|it| name.strip_suffix(it));
+            let line = format!("# TYPE {} ", family.unwrap_or(name));
+            assert!(rendered.contains(&line), "{name} is no metric:\n{rendered}");
+        }
+    }
+}

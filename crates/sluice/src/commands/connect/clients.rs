@@ -212,6 +212,8 @@ pub(crate) const CLIENTS: &[Client] = &[
         ],
         notes: &[
             "The extensions for VS Code and JetBrains take the key from ~/.continue/.env; `cn`, in a terminal, from the environment.",
+            "Version 2.0.0 is Continue's last one; its repository is read-only since 2026.",
+            "Continue asks for `/responses`, which Sluice does not have, where a model's name looks like one of OpenAI's reasoning models (gpt-5…, o3…). Give such a model a second name with `same_as`.",
         ],
     },
     Client {
@@ -249,12 +251,12 @@ pub(crate) const CLIENTS: &[Client] = &[
     },
     Client {
         id: "roo-code",
-        title: "Roo Code",
+        title: "Roo Code and Zoo Code",
         kind: Kind::Assistant,
         environment: &[],
         files: &[],
         steps: &[
-            "In VS Code, open Roo Code's settings, Providers, and choose the API provider \"OpenAI Compatible\".",
+            "In VS Code, open the extension's settings, Providers, and choose the API provider \"OpenAI Compatible\".",
             "Base URL: {base_url}",
             "API key: {key}",
             "Model: {model}",
@@ -262,7 +264,9 @@ pub(crate) const CLIENTS: &[Client] = &[
             "Max output tokens: {output}",
         ],
         commands: &[],
-        notes: &[],
+        notes: &[
+            "Roo Code was shut down on 15 May 2026; what is installed goes on working. Zoo Code is its community's fork, and has the same settings.",
+        ],
     },
     Client {
         id: "goose",
