@@ -191,7 +191,7 @@ mod tests {
             (json!(in_json), note()),
             (json!([text(ATTACK)]), json!([text(note().as_str().unwrap())])),
             (json!([document.clone()]), json!([note_part()])),
-            (json!([text("fine"), document.clone()]), json!([text("fine"), note_part()])),
+            (json!([text("fine"), document]), json!([text("fine"), note_part()])),
         ] {
             let body = with_result(&content);
             let sent = send(&filter(), &body.to_string(), &at_maximum()).unwrap();
