@@ -102,7 +102,7 @@ pub enum ApiError {
     RequestTimeout(Duration),
     /// The bodies of other requests fill the memory that there is for them.
     #[error(
-        "the requests under way fill what this server has for request bodies ({budget_mib} MiB, \
+        "the requests under way fill this server's memory for request bodies ({budget_mib} MiB, \
          half of it for one key; `server.body_memory_mib`); retry in {} s", OVERLOADED.as_secs()
     )]
     Overloaded {

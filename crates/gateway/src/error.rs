@@ -141,7 +141,7 @@ pub enum ChatError {
     #[error("this server is shutting down, and the answer did not finish in time; retry in 1 s")]
     ShuttingDown,
     /// Sluice's own fault; the log has the place.
-    #[error("internal error; the server's log has the place")]
+    #[error("internal error; the server's log says where")]
     Internal,
 }
 

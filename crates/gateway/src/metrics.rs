@@ -197,7 +197,7 @@ impl Default for Metrics {
         );
         registry.register(
             "closed_connections",
-            "Connections that Sluice closed for the sake of others, by reason",
+            "Connections that Sluice closed to make room for others, by reason",
             metrics.closed.clone(),
         );
         registry.register("connections", "Connections of clients", metrics.connections.clone());

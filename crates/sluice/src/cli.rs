@@ -30,15 +30,15 @@ struct Cli {
 
 #[derive(Debug, clap::Args)]
 struct ServeArgs {
-    /// The configuration file. Default: what SLUICE_CONFIG names, else sluice.toml in the current
-    /// folder, else what is found in the environment
+    /// The configuration file. Default: the one that SLUICE_CONFIG names, else sluice.toml in
+    /// the current folder, else what is found in the environment
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Address and port of the API, instead of `server.listen`: 127.0.0.1:8080
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     listen: Option<SocketAddr>,
-    /// Begin with a new database, where the one of the data folder is gone for good. Keys,
-    /// accounts, records and audit trail of before are not in it
+    /// Start with a new database if the old one is gone for good. The old keys, accounts, records
+    /// and audit trail are not in it
     #[arg(long)]
     new_database: bool,
 }
@@ -79,7 +79,7 @@ impl Source {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Serves the API (what happens without a command, too)
+    /// Serves the API (the default command)
     Serve(ServeArgs),
     /// Says what is wrong with a configuration, without starting anything
     Check(check::CheckArgs),
@@ -90,17 +90,17 @@ enum Command {
         #[command(subcommand)]
         command: catalog::CatalogCommand,
     },
-    /// Prints the exact configuration of a client against this deployment
+    /// Prints the exact configuration of a client for this deployment
     Connect(connect::ConnectArgs),
     /// Makes, lists, rotates and revokes service keys
     Keys(keys::KeysArgs),
-    /// Makes and lists accounts, and changes their tier
+    /// Makes, lists and changes accounts
     Accounts(accounts::AccountsArgs),
-    /// Prints what would be redacted in a text or a chat request, and what a model would see of it
+    /// Prints what would be redacted in a text, a diff or a chat request
     Filter(filter::FilterArgs),
     /// Says which model a router would choose and why, and replays past choices
     Route(route::RouteArgs),
-    /// Lists what was asked, used and paid
+    /// Lists requests, with the tokens that they used and what they cost
     Usage(usage::UsageArgs),
     /// Lists the audit trail, and checks it
     Audit(audit::AuditArgs),

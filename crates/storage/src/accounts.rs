@@ -18,7 +18,7 @@ use crate::row::{Columns, to_db, to_db_opt};
 pub struct AccountRecord {
     /// Its id.
     pub id: AccountId,
-    /// Its name, which no other account has.
+    /// Its name; no other account may have it.
     pub name: String,
     /// Sets limits for all its keys together, and its model suite.
     pub tier: AccountTier,

@@ -93,8 +93,8 @@ pub enum StorageError {
     },
     /// There is no data folder, or no database in it.
     #[error(
-        "no data folder of sluice at {}; start `sluice serve` once, or set storage.data_dir to \
-         where it is", .data_dir.display()
+        "there is no data folder of sluice at {}; start `sluice serve` once, or set \
+         storage.data_dir to where it is", .data_dir.display()
     )]
     NoDataFolder {
         /// Where it should be.
@@ -151,7 +151,7 @@ pub enum StorageError {
         source: sqlx::Error,
     },
     /// A row holds something that no version of this program wrote.
-    #[error("column {column} holds {value:?}, which means nothing to this version of sluice")]
+    #[error("column {column} holds {value:?}, which this version of sluice does not know")]
     Unreadable {
         /// The column.
         column: &'static str,

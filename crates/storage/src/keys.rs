@@ -47,7 +47,7 @@ pub struct KeyRecord {
     pub requests_per_hour: Option<u64>,
     /// Tokens a day; `None`: the class's.
     pub tokens_per_day: Option<u64>,
-    /// The person, team or department that answers for it.
+    /// The person, team or department that is responsible for it.
     pub owner: Option<String>,
     /// When it was made.
     pub created_at: UnixMillis,

@@ -152,8 +152,8 @@ async fn a_body_is_read_only_for_whoever_has_a_place_and_memory_left() {
     assert_eq!(house.chat(GOOD).await.status, 200, "a small request always has room");
     let padded = format!("{GOOD}{}", " ".repeat(900_000));
     let line = house.chat(padded.clone()).await.error_line();
-    let expected = "503 api_error server_overloaded -: the requests under way fill what this \
-                    server has for request bodies (4 MiB, half of it for one key; \
+    let expected = "503 api_error server_overloaded -: the requests under way fill this \
+                    server's memory for request bodies (4 MiB, half of it for one key; \
                     `server.body_memory_mib`); retry in 2 s";
     assert_eq!(line, expected);
     house.expect(200, "application/json", WHOLE);

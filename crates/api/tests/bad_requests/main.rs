@@ -361,7 +361,7 @@ async fn a_request_that_no_empty_window_has_room_for_is_told_so() {
     assert_eq!(
         answered.error_line(),
         "400 validation_error invalid_parameter -: this account has a limit of 10000 tokens a day, \
-         and this request alone wants about 12292: it can never fit; shorten the prompt or lower \
+         and this request alone needs about 12292: it can never fit; shorten the prompt or lower \
          `max_tokens`"
     );
     assert_eq!(answered.header("retry-after"), None);

@@ -43,7 +43,7 @@ pub struct NewKey {
     pub requests_per_hour: Option<u64>,
     /// Tokens a day; `None`: the class's.
     pub tokens_per_day: Option<u64>,
-    /// The person, team or department that answers for it.
+    /// The person, team or department that is responsible for it.
     pub owner: Option<String>,
     /// From when on it no longer works.
     pub expires_at: Option<UnixMillis>,

@@ -51,12 +51,12 @@ impl fmt::Display for LimitExceeded {
             Some(wanted) if *limit == 0 => {
                 write!(
                     f,
-                    "{subject} has a limit of 0 {what}: no request fits (this one wants about {wanted})"
+                    "{subject} has a limit of 0 {what}: no request fits (this one needs about {wanted})"
                 )?;
             }
             Some(wanted) => write!(
                 f,
-                "{subject} has a limit of {limit} {what}, and this request alone wants about \
+                "{subject} has a limit of {limit} {what}, and this request alone needs about \
                  {wanted}: it can never fit; shorten the prompt or lower `max_tokens`"
             )?,
             None => {

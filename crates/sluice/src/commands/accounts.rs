@@ -23,8 +23,8 @@ use crate::serve;
 /// Accounts.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AccountsArgs {
-    /// The configuration file. Default: what SLUICE_CONFIG names, else sluice.toml in the current
-    /// folder
+    /// The configuration file. Default: the one that SLUICE_CONFIG names, else sluice.toml in
+    /// the current folder
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) config: Option<PathBuf>,
     #[command(subcommand)]
@@ -39,7 +39,7 @@ enum AccountsCommand {
     Create(CreateArgs),
     /// Shows everything about an account
     Show(ShowArgs),
-    /// Changes what is named about an account; the rest stays
+    /// Changes the settings of an account that are named
     Set(SetArgs),
     /// Gives an account another tier: `set ACCOUNT --tier TIER`
     SetTier(SetTierArgs),
@@ -54,7 +54,7 @@ struct ListArgs {
 
 #[derive(Debug, clap::Args)]
 struct CreateArgs {
-    /// Its name, which no other account has
+    /// Its name; no other account may have it
     #[arg(long)]
     name: String,
     /// lowest, middle or highest: sets its limits and its models
@@ -69,13 +69,13 @@ struct CreateArgs {
     /// Requests at once, instead of the tier's
     #[arg(long, value_name = "N", value_parser = limit)]
     concurrent_requests: Option<u64>,
-    /// Where its requests are processed when neither they nor their key say
+    /// Where its requests are processed if neither they nor their key say so
     #[arg(long, value_parser = region)]
     region: Option<Region>,
-    /// The mildest level of its requests: standard, high or maximum
+    /// The least strict level of its requests: standard, high or maximum
     #[arg(long, value_name = "LEVEL", default_value = "standard", value_parser = level)]
     security_level: SecurityLevel,
-    /// Nothing about its requests is stored but sums
+    /// Only sums about its requests are stored
     #[arg(long)]
     zero_retention: bool,
     /// Each of its requests leaves an audit entry
@@ -96,28 +96,28 @@ struct ShowArgs {
 struct SetArgs {
     /// The account's id or name
     account: String,
-    /// Its new name, which no other account has
+    /// Its new name; no other account may have it
     #[arg(long)]
     name: Option<String>,
     /// lowest, middle or highest: sets its limits and its models
     #[arg(long, value_parser = tier)]
     tier: Option<AccountTier>,
-    /// Requests an hour, or tier: as its tier has it
+    /// Requests an hour, or `tier` for the figure of its tier
     #[arg(long, value_name = "N", value_parser = |word: &str| setting(word, "tier", limit))]
     requests_per_hour: Option<Setting<u64>>,
-    /// Tokens a day, or tier: as its tier has it
+    /// Tokens a day, or `tier` for the figure of its tier
     #[arg(long, value_name = "N", value_parser = |word: &str| setting(word, "tier", limit))]
     tokens_per_day: Option<Setting<u64>>,
-    /// Requests at once, or tier: as its tier has it
+    /// Requests at once, or `tier` for the figure of its tier
     #[arg(long, value_name = "N", value_parser = |word: &str| setting(word, "tier", limit))]
     concurrent_requests: Option<Setting<u64>>,
-    /// Where its requests are processed when neither they nor their key say, or none
+    /// Where its requests are processed if neither they nor their key say so, or `none`
     #[arg(long, value_parser = |word: &str| setting(word, "none", region))]
     region: Option<Setting<Region>>,
-    /// The mildest level of its requests: standard, high or maximum
+    /// The least strict level of its requests: standard, high or maximum
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     security_level: Option<SecurityLevel>,
-    /// Whether nothing about its requests is stored but sums: yes or no
+    /// Whether only sums about its requests are stored: yes or no
     #[arg(long, value_name = "YES", value_parser = yes_or_no)]
     zero_retention: Option<bool>,
     /// Whether each of its requests leaves an audit entry: yes or no
@@ -190,7 +190,7 @@ async fn act(
             let change = change(args);
             if change == AccountChange::default() {
                 return Err(CommandError::Usage(
-                    "nothing to change is named; `sluice accounts set --help` says what there is",
+                    "name a setting to change; `sluice accounts set --help` lists them",
                 ));
             }
             let account = admin.change_account(&which, change).await?;

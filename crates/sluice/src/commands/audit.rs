@@ -17,8 +17,8 @@ const TABLE_ROWS: u32 = 50;
 /// The audit trail.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AuditArgs {
-    /// The configuration file. Default: what SLUICE_CONFIG names, else sluice.toml in the current
-    /// folder
+    /// The configuration file. Default: the one that SLUICE_CONFIG names, else sluice.toml in
+    /// the current folder
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) config: Option<PathBuf>,
     #[command(subcommand)]
@@ -29,19 +29,19 @@ pub(crate) struct AuditArgs {
 enum AuditCommand {
     /// Lists the entries
     List(ListArgs),
-    /// Checks that no entry was changed, removed or added; exit code 1 where one was
+    /// Checks that no entry was changed, removed or added; exit code 1 if one was
     Verify(VerifyArgs),
 }
 
 #[derive(Debug, clap::Args)]
 struct ListArgs {
-    /// Only this entry, as `security.audit_id` of an answer names it
+    /// Lists only this entry: the `security.audit_id` of an answer
     #[arg(long, value_name = "ID")]
     audit_id: Option<String>,
-    /// At most so many [default: 50 in a table, all as JSON]
+    /// How many at most [default: 50 in a table, all as JSON]
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
-    /// The earliest first, instead of the latest
+    /// Lists the earliest first, instead of the latest
     #[arg(long)]
     oldest_first: bool,
     /// Prints JSON, one object a line
@@ -168,12 +168,8 @@ fn report(verification: &AuditVerification, json: bool, out: &mut dyn Write) -> 
     }
     match &verification.broken {
         None => {
-            writeln!(
-                out,
-                "The audit trail is as it was written: {} entries.",
-                verification.entries
-            )?;
-            writeln!(out, "Its head, to be compared later: {}", verification.head)
+            writeln!(out, "The audit trail is intact: {} entries.", verification.entries)?;
+            writeln!(out, "Hash of the last entry, to compare later: {}", verification.head)
         }
         Some(broken) => writeln!(
             out,

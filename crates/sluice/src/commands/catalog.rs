@@ -21,7 +21,7 @@ use crate::config::{CATALOG_FILE, Environment, Settings};
 pub(crate) enum CatalogCommand {
     /// Prints the models that are served.
     List(ListArgs),
-    /// Takes over LiteLLM's price list. It replaces what was imported before.
+    /// Imports LiteLLM's price list. It replaces what was imported before.
     Import(ImportArgs),
 }
 
@@ -38,8 +38,8 @@ impl CatalogCommand {
 /// Prints the models that are served.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
-    /// The configuration file. Default: what SLUICE_CONFIG names, else sluice.toml in the current
-    /// folder
+    /// The configuration file. Default: the one that SLUICE_CONFIG names, else sluice.toml in
+    /// the current folder
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Prints JSON, one object a line.
@@ -47,12 +47,12 @@ pub(crate) struct ListArgs {
     json: bool,
 }
 
-/// Takes over LiteLLM's price list.
+/// Imports LiteLLM's price list.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportArgs {
     /// `model_prices_and_context_window.json`
     file: PathBuf,
-    /// Takes over the models of this kind of provider only (openai, anthropic, …).
+    /// Imports only the models of this kind of provider (openai, anthropic, …).
     #[arg(long, value_name = "KIND")]
     provider: Option<String>,
     /// The day of the list (2026-11-21). Default: today.
@@ -260,7 +260,7 @@ fn report(import: &Import, target: &Path, out: &mut dyn Write) -> io::Result<()>
         (import.tiered, "cost more for long prompts: the plain price is used for all"),
         (import.retired, "models are switched off"),
         (import.malformed, "entries could not be read"),
-        (import.other_modes, "entries are no chat models"),
+        (import.other_modes, "entries are not chat models"),
         (import.other_providers, "entries belong to other providers"),
     ];
     for (count, note) in notes.into_iter().filter(|(count, _)| *count > 0) {

@@ -22,8 +22,8 @@ const TABLE_ROWS: u32 = 50;
 /// Usage.
 #[derive(Debug, clap::Args)]
 pub(crate) struct UsageArgs {
-    /// The configuration file. Default: what SLUICE_CONFIG names, else sluice.toml in the current
-    /// folder
+    /// The configuration file. Default: the one that SLUICE_CONFIG names, else sluice.toml in
+    /// the current folder
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) config: Option<PathBuf>,
     #[command(subcommand)]
@@ -36,35 +36,35 @@ enum UsageCommand {
     List(ListArgs),
     /// Shows everything about the record of one request
     Show(ShowArgs),
-    /// Lists sums a day and key, with the requests of zero-retention mode
+    /// Lists sums by day and key, including requests of zero-retention mode
     Days(DaysArgs),
 }
 
 #[derive(Debug, clap::Args)]
 struct ListArgs {
-    /// Only of this key: its id or first characters
+    /// Lists only records of this key: its id or first characters
     #[arg(long)]
     key: Option<String>,
-    /// Only of this account: its id or name
+    /// Lists only records of this account: its id or name
     #[arg(long)]
     account: Option<String>,
-    /// Only where this model was asked or answered
+    /// Lists only requests that named this model or that it answered
     #[arg(long)]
     model: Option<String>,
-    /// Only with this outcome
+    /// Lists only requests with this outcome
     #[arg(long, value_parser = outcome)]
     outcome: Option<Outcome>,
-    /// Only from then on: a day (2027-01-31), a time (2027-01-31T09:30:00Z), today, yesterday, or
-    /// how long ago (7d, 2h, 30m). Days are UTC
+    /// Lists only requests from then on: a day (2027-01-31), a time (2027-01-31T09:30:00Z), today,
+    /// yesterday, or how long ago (7d, 2h, 30m). Days are UTC
     #[arg(long, value_name = "WHEN", value_parser = when)]
     since: Option<When>,
-    /// Only before then
+    /// Lists only requests before then
     #[arg(long, value_name = "WHEN", value_parser = when)]
     until: Option<When>,
-    /// At most so many [default: 50 in a table, all as JSON]
+    /// How many at most [default: 50 in a table, all as JSON]
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
-    /// The earliest first, instead of the latest
+    /// Lists the earliest first, instead of the latest
     #[arg(long)]
     oldest_first: bool,
     /// Prints JSON, one object a line
@@ -74,7 +74,7 @@ struct ListArgs {
 
 #[derive(Debug, clap::Args)]
 struct ShowArgs {
-    /// The request's id, as `x-request-id` of its answer has it
+    /// The request's id: the header `x-request-id` of its answer
     request_id: String,
     /// Prints JSON
     #[arg(long)]
@@ -184,8 +184,8 @@ async fn find(records: &Records, id: &str) -> Result<UsageRecord, CommandError> 
     let found = stored.or_else(|| tail.into_iter().find(|it| it.request_id.as_str() == id));
     found.ok_or_else(|| {
         CommandError::NotFound(format!(
-            "there is no record of a request {id:?}; its answer names it in the header \
-             x-request-id, `sluice usage list` lists the latest, and zero retention leaves none"
+            "there is no record of a request {id:?}; the id is in the header x-request-id of its \
+             answer and in `sluice usage list`. Requests with zero retention leave no record"
         ))
     })
 }

@@ -71,7 +71,7 @@ fn report_database(notice: &mut Notice, done: &Result<usize, StorageError>, gate
     let now = Instant::now();
     let Err(error) = done else {
         if let Some(times) = notice.fine() {
-            tracing::info!(times, "records get into the database again");
+            tracing::info!(times, "records are written to the database again");
         }
         gateway.note_records(true);
         return;
@@ -126,7 +126,7 @@ pub(crate) async fn housekeeping(store: Store, clock: Arc<dyn Clock>) {
         sleep(Duration::from_secs(3_600)).await;
         let day = window_start(clock.now(), TOKEN_WINDOW_SECONDS);
         if let Err(error) = store.prune_windows(day.saturating_sub(TOKEN_WINDOW_SECONDS)).await {
-            tracing::warn!(%error, "old windows stay");
+            tracing::warn!(%error, "cannot delete old windows");
         }
     }
 }

@@ -62,7 +62,7 @@ impl Certificates {
         match read(&self.certificate_file, &self.key_file) {
             Ok(held) => {
                 self.held.store(Arc::new(held));
-                tracing::info!("the certificate is read anew");
+                tracing::info!("the renewed certificate is in use");
             }
             Err(problem) => tracing::error!("the certificate stays as it was: {problem}"),
         }

@@ -107,7 +107,7 @@ async fn serve(
         true => Store::open_new(&data_dir).await?,
     };
     if !store.check_integrity(INTEGRITY_CHECK).await? {
-        tracing::info!("the database is too large to look at all of it at the start");
+        tracing::info!("the database is too large to check all of it at the start");
     }
     let master_key = MasterKey::load_or_create(&data_dir)?;
     store.check_master_key(&master_key).await?;
@@ -196,7 +196,7 @@ async fn serve(
         at_once = signals.next() => at_once,
     };
     if exit != Exit::Done {
-        tracing::warn!("told to stop again: what is under way is cut off, the journal stays");
+        tracing::warn!("second signal to stop: answers under way are cut off, the journal stays");
         gateway.cut();
         if !serving.is_finished() {
             let _ = timeout(CUT_PATIENCE, &mut serving).await;

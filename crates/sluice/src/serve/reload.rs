@@ -176,8 +176,8 @@ impl Follower {
 fn refusal(lost: &str, file: Option<&Path>) -> String {
     let named = file.map_or_else(String::new, |file| format!(" --config {}", file.display()));
     format!(
-        "it has lost {lost}, which the running one has. Put back what is missing; where it is \
-         meant, accept this content with `sluice check --accept{named}`, or send SIGHUP"
+        "it has lost {lost}, which the running one has. Put back what is missing. If you meant to \
+         remove it, accept this content with `sluice check --accept{named}`, or send SIGHUP"
     )
 }
 

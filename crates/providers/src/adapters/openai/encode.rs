@@ -106,7 +106,7 @@ fn reworked_messages(
         }
         let mut value: Value = serde_json::from_str(raw.get()).map_err(|_| Unsupported {
             field: format!("messages[{index}]"),
-            reason: "is nested too deeply to be written anew for this service".to_owned(),
+            reason: "is nested too deeply to be rewritten for this service".to_owned(),
         })?;
         if developer(message) {
             value["role"] = Value::from("system");

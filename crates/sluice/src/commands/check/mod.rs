@@ -15,11 +15,11 @@ use crate::config::{Environment, Problems, Settings, acceptance};
 /// Says what is wrong with a configuration, without starting anything.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CheckArgs {
-    /// The configuration file. Default: what SLUICE_CONFIG names, else sluice.toml in the current
-    /// folder
+    /// The configuration file. Default: the one that SLUICE_CONFIG names, else sluice.toml in
+    /// the current folder
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Accepts the file as it is: a running server takes over this very content also where it has
+    /// Accepts the file as it is: a running server takes over exactly this content, even if it has
     /// lost a whole section
     #[arg(long)]
     accept: bool,

@@ -51,7 +51,7 @@ fn of_the_server(settings: &Settings, found: &mut Vec<Weak>) {
         found.push(Weak::new(
             "server.cors_allowed_origins",
             "every web page may call the API from a visitor's browser",
-            "name the origins that are meant",
+            "name the origins that need it",
         ));
     }
     if is_public(server.listen.ip()) && server.tls_certificate_file.is_none() {

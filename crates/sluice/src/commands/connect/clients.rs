@@ -70,7 +70,7 @@ pub(crate) const CLIENTS: &[Client] = &[
         steps: &[],
         commands: &["pip install openai", "python hello.py"],
         notes: &[
-            "A program that cannot be changed takes OPENAI_BASE_URL={base_url} and the key in OPENAI_API_KEY.",
+            "For a program that you cannot change, set OPENAI_BASE_URL={base_url} and the key in OPENAI_API_KEY.",
             "Sluice speaks chat completions: `client.chat.completions`, not `client.responses`.",
         ],
     },
@@ -83,7 +83,7 @@ pub(crate) const CLIENTS: &[Client] = &[
         steps: &[],
         commands: &["npm install openai", "node hello.mjs"],
         notes: &[
-            "A program that cannot be changed takes OPENAI_BASE_URL={base_url} and the key in OPENAI_API_KEY.",
+            "For a program that you cannot change, set OPENAI_BASE_URL={base_url} and the key in OPENAI_API_KEY.",
             "Sluice speaks chat completions: `client.chat.completions`, not `client.responses`.",
         ],
     },
@@ -147,7 +147,7 @@ pub(crate) const CLIENTS: &[Client] = &[
         }],
         steps: &[],
         commands: &[r#"aider --model "openai/{model}""#],
-        notes: &["The file may also be in your home folder, where it counts for every project."],
+        notes: &["The file may also be in your home folder, where it applies to every project."],
     },
     Client {
         id: "opencode",
@@ -158,7 +158,7 @@ pub(crate) const CLIENTS: &[Client] = &[
         steps: &[],
         commands: &["npm install -g opencode-ai", "opencode"],
         notes: &[
-            "The file counts for this project, and holds no key; ~/.config/opencode/opencode.json counts for every project.",
+            "The file applies to this project, and holds no key; ~/.config/opencode/opencode.json applies to every project.",
         ],
     },
     Client {
@@ -212,7 +212,7 @@ pub(crate) const CLIENTS: &[Client] = &[
         ],
         notes: &[
             "The extensions for VS Code and JetBrains take the key from ~/.continue/.env; `cn`, in a terminal, from the environment.",
-            "Version 2.0.0 is Continue's last one; its repository is read-only since 2026.",
+            "Version 2.0.0 is Continue's last one; its repository has been read-only since 2026.",
             "Continue asks for `/responses`, which Sluice does not have, where a model's name looks like one of OpenAI's reasoning models (gpt-5…, o3…). Give such a model a second name with `same_as`.",
         ],
     },
@@ -265,7 +265,7 @@ pub(crate) const CLIENTS: &[Client] = &[
         ],
         commands: &[],
         notes: &[
-            "Roo Code was shut down on 15 May 2026; what is installed goes on working. Zoo Code is its community's fork, and has the same settings.",
+            "Roo Code was shut down on 15 May 2026; existing installations go on working. Zoo Code is the community's fork, and has the same settings.",
         ],
     },
     Client {

@@ -131,12 +131,12 @@ impl Guide {
         if !self.key_commands.is_empty() {
             section(
                 &mut text,
-                "Have a service key in SLUICE_API_KEY",
+                "Put a service key into SLUICE_API_KEY",
                 &self.key_commands.join("\n"),
             );
         }
         for file in &self.files {
-            let heading = format!("Write {}, or add this to what is there", file.path);
+            let heading = format!("Write {}, or add this to the existing file", file.path);
             section(&mut text, &heading, &file.content);
         }
         if !self.steps.is_empty() {

@@ -35,20 +35,20 @@ pub(crate) struct FilterArgs {
     /// Files to read, each a text, a diff or a chat request. Default: standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The configuration file. Default: what SLUICE_CONFIG names, else sluice.toml in the current
-    /// folder
+    /// The configuration file. Default: the one that SLUICE_CONFIG names, else sluice.toml in
+    /// the current folder
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// How strictly to filter: standard, high or maximum [default: the configuration's minimum]
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     level: Option<SecurityLevel>,
-    /// Reads unified diffs, of which only what they add is judged. Default: told by the first lines
+    /// Reads unified diffs, and judges only the added lines. Default: recognised by the first lines
     #[arg(long)]
     diff: bool,
     /// Prints JSON, one object a line: one for each finding, then one for the whole
     #[arg(long)]
     json: bool,
-    /// Says only what was found, not what the model would see
+    /// Prints only what was found, not what the model would see
     #[arg(long)]
     quiet: bool,
 }

@@ -28,8 +28,8 @@ use crate::config::Settings;
 /// Service keys.
 #[derive(Debug, clap::Args)]
 pub(crate) struct KeysArgs {
-    /// The configuration file. Default: what SLUICE_CONFIG names, else sluice.toml in the current
-    /// folder
+    /// The configuration file. Default: the one that SLUICE_CONFIG names, else sluice.toml in
+    /// the current folder
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) config: Option<PathBuf>,
     #[command(subcommand)]
@@ -42,19 +42,19 @@ enum KeysCommand {
     Create(Box<CreateArgs>),
     /// Lists all keys
     List(ListArgs),
-    /// Shows everything about a key but the key itself
+    /// Shows everything about a key except the key itself
     Show(ShowArgs),
-    /// Changes what is named about a key; the rest, and the key itself, stay
+    /// Changes the settings of a key that are named; the key itself stays the same
     Set(Box<SetArgs>),
-    /// Makes a key with the same settings; the old one works on for a while
+    /// Makes a key with the same settings; the old one still works for a while
     Rotate(RotateArgs),
-    /// Ends a key for good
+    /// Revokes a key for good
     Revoke(WhichKey),
 }
 
 #[derive(Debug, clap::Args)]
 struct CreateArgs {
-    /// What you call it
+    /// Your name for it
     #[arg(long)]
     name: String,
     /// development, production or enterprise: sets its limits
@@ -66,7 +66,7 @@ struct CreateArgs {
     /// What bounds max_tokens: documented (1 to 4096) or model [default: as configured]
     #[arg(long, value_parser = max_tokens)]
     max_tokens: Option<MaxTokensBound>,
-    /// The mildest level of its requests: standard, high or maximum
+    /// The least strict level of its requests: standard, high or maximum
     #[arg(long, value_name = "LEVEL", default_value = "standard", value_parser = level)]
     security_level: SecurityLevel,
     /// Requests an hour, instead of the class's
@@ -81,19 +81,19 @@ struct CreateArgs {
     /// The only regions that it may use: us-east,eu-west
     #[arg(long, value_name = "REGIONS", value_delimiter = ',', value_parser = region)]
     regions: Option<Vec<Region>>,
-    /// Where its requests are processed when they do not say
+    /// Where its requests are processed if they do not say so
     #[arg(long, value_parser = region)]
     region: Option<Region>,
-    /// When it ends: a day (2027-01-31) or a time (2027-01-31T09:30:00Z)
+    /// When it expires: a day (2027-01-31) or a time (2027-01-31T09:30:00Z)
     #[arg(long, value_name = "DATE", value_parser = moment)]
     expires: Option<UnixMillis>,
-    /// Nothing about its requests is stored but sums
+    /// Only sums about its requests are stored
     #[arg(long)]
     zero_retention: bool,
     /// Each of its requests leaves an audit entry
     #[arg(long)]
     audit: bool,
-    /// The person, team or department that answers for it
+    /// The person, team or department that is responsible for it
     #[arg(long)]
     owner: Option<String>,
     /// Prints JSON: the key and its record
@@ -105,7 +105,7 @@ struct CreateArgs {
 struct SetArgs {
     #[command(flatten)]
     which: WhichKey,
-    /// What you call it
+    /// Your name for it
     #[arg(long)]
     name: Option<String>,
     /// development, production or enterprise: sets its limits
@@ -117,34 +117,34 @@ struct SetArgs {
     /// What bounds max_tokens: documented (1 to 4096) or model
     #[arg(long, value_parser = max_tokens)]
     max_tokens: Option<MaxTokensBound>,
-    /// The mildest level of its requests: standard, high or maximum
+    /// The least strict level of its requests: standard, high or maximum
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     security_level: Option<SecurityLevel>,
-    /// Requests an hour, or class: as its class has it
+    /// Requests an hour, or `class` for the figure of its class
     #[arg(long, value_name = "N", value_parser = |word: &str| setting(word, "class", limit))]
     requests_per_hour: Option<Setting<u64>>,
-    /// Tokens a day, or class: as its class has it
+    /// Tokens a day, or `class` for the figure of its class
     #[arg(long, value_name = "N", value_parser = |word: &str| setting(word, "class", limit))]
     tokens_per_day: Option<Setting<u64>>,
-    /// The only models that it may use (a,b), or all
+    /// The only models that it may use (a,b), or `all`
     #[arg(long, value_name = "MODELS", value_parser = |word: &str| setting(word, "all", models))]
     models: Option<Setting<Vec<String>>>,
-    /// The only regions that it may use (us-east,eu-west), or all
+    /// The only regions that it may use (us-east,eu-west), or `all`
     #[arg(long, value_name = "REGIONS", value_parser = |word: &str| setting(word, "all", regions))]
     regions: Option<Setting<Vec<Region>>>,
-    /// Where its requests are processed when they do not say, or none
+    /// Where its requests are processed if they do not say so, or `none`
     #[arg(long, value_parser = |word: &str| setting(word, "none", region))]
     region: Option<Setting<Region>>,
-    /// When it ends: a day (2027-01-31), a time (2027-01-31T09:30:00Z), or never
+    /// When it expires: a day (2027-01-31), a time (2027-01-31T09:30:00Z), or `never`
     #[arg(long, value_name = "DATE", value_parser = |word: &str| setting(word, "never", moment))]
     expires: Option<Setting<UnixMillis>>,
-    /// Whether nothing about its requests is stored but sums: yes or no
+    /// Whether only sums about its requests are stored: yes or no
     #[arg(long, value_name = "YES", value_parser = yes_or_no)]
     zero_retention: Option<bool>,
     /// Whether each of its requests leaves an audit entry: yes or no
     #[arg(long, value_name = "YES", value_parser = yes_or_no)]
     audit: Option<bool>,
-    /// The person, team or department that answers for it, or none
+    /// The person, team or department that is responsible for it, or `none`
     #[arg(long, value_parser = |word: &str| setting(word, "none", |it| Ok(it.to_owned())))]
     owner: Option<Setting<String>>,
     /// Prints the key's record as JSON
@@ -154,7 +154,7 @@ struct SetArgs {
 
 #[derive(Debug, clap::Args)]
 struct ListArgs {
-    /// Only those that work
+    /// Lists only keys that work
     #[arg(long)]
     valid: bool,
     /// Prints JSON, one object a line
@@ -259,7 +259,7 @@ async fn act(
             let change = change(*args);
             if change == KeyChange::default() {
                 return Err(CommandError::Usage(
-                    "nothing to change is named; `sluice keys set --help` says what there is",
+                    "name a setting to change; `sluice keys set --help` lists them",
                 ));
             }
             let key = admin.change_key(&which, change, Some(&settings.catalog)).await?;
@@ -354,7 +354,7 @@ fn announce(created: &CreatedKey, err: &mut dyn Write) -> io::Result<()> {
     let record = &created.record;
     writeln!(
         err,
-        "Created key {} ({}, class {}). It is printed this once:",
+        "Created key {} ({}, class {}). It is printed only now:",
         record.id,
         record.name,
         record.class.as_str()

@@ -9,12 +9,12 @@ use crate::config::Settings;
 
 /// Prints the routers' model cards
 ///
-/// Six fields each: id, benchmark score, included models, day of the last change, stability label
+/// Each has six fields: id, benchmark score, included models, day of the last change, stability label
 /// and pricing tier. The benchmark score is RouterArena's, of the router's policy, on public
 /// outcomes that were replayed; no model was asked.
 #[derive(Debug, clap::Args)]
 pub(super) struct CardsArgs {
-    /// Only of this router
+    /// Prints only the card of this router
     #[arg(value_name = "ID")]
     router: Option<String>,
     /// Prints JSON, one object a line

@@ -32,15 +32,15 @@ use crate::config::problem::nearest;
 /// Reads chat requests as JSON lines on standard input, and prints a JSON line for each. It needs
 /// no server, data folder or network.
 ///
-/// A line holds `messages` and `tools` as in a request to the API, and besides `id` (which its
-/// answer repeats), `router` (default: the request's `model` where that is a router, else
-/// svc/auto) and `candidates`, to try another pool than the router's own:
+/// A line holds `messages` and `tools` as in a request to the API. It may also hold `id` (which
+/// its answer repeats), `router` (default: the request's `model` if that is a router, else
+/// svc/auto), and `candidates`, to choose from other models than the router's own:
 ///
 ///   {"id": "m", "input_price": 0.25, "output_price": 2, "quality": {"*": 0.7, "code": 0.8},
 ///    "ttft_ms": 400, "tps": 90}
 ///
-/// with prices in US dollars per million tokens. A line that cannot be read is told on standard
-/// error with its number and field; the others are answered, and the exit code is 2.
+/// with prices in US dollars per million tokens. A line that cannot be read is reported
+/// on standard error with its number and field. The others are answered, and the exit code is 2.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct ExplainArgs {
