@@ -25,13 +25,13 @@ use super::words::{LogFormat, LogLevel};
 section! {
     /// Sluice's configuration. Every setting is optional, and so is the file.
     ///
-    /// `${NAME}` in a string is replaced by an environment variable, `${NAME:-default}` also
-    /// where it is not set; `$${` stands for `${` itself. Relative paths start from this file's
-    /// folder. `sluice check` says what is wrong. Changes are taken over while Sluice runs,
-    /// except where a comment says that a restart is needed.
+    /// In a string, `${NAME}` is replaced by the environment variable. `${NAME:-default}` gives the
+    /// default if the variable is not set. `$${` stands for `${` itself. Relative paths start from
+    /// this file's folder. `sluice check` says what is wrong. Changes take effect while Sluice
+    /// runs, except where a comment says that a restart is needed.
     Root {
-        /// Where requests are processed when neither the request nor its key nor its account
-        /// says so: us-east, us-west, eu-west or asia-pacific.
+        /// Where requests are processed if neither the request nor its key nor its account says so:
+        /// us-east, us-west, eu-west or asia-pacific.
         default_region: Option<Region> => "us-east",
         server: ServerSettings = {},
         timeouts: TimeoutSettings = {},
@@ -47,7 +47,7 @@ section! {
 }
 
 section! {
-    /// Where Sluice listens, and how much it takes.
+    /// Where Sluice listens, and how much it accepts.
     ServerSettings {
         /// Address and port of the API; the base URL is http://ADDRESS/api/v1. Needs a restart.
         listen: SocketAddr = "127.0.0.1:8080",
@@ -55,27 +55,28 @@ section! {
         metrics_listen: Listener = "127.0.0.1:9464",
         /// Largest request body, in MiB. A larger one is answered with 413.
         request_body_limit_mib: Count<1, 1024> = 32,
-        /// Memory for the bodies of all requests under way, in MiB; one key gets half of it at
-        /// most. A request beyond it is answered with 503 and Retry-After. Bodies up to 128 KiB
-        /// count for nothing.
+        /// Memory for the bodies of all requests under way, in MiB. One key gets at most half of
+        /// it. A request beyond it is answered with 503 and Retry-After. Bodies up to 128 KiB do
+        /// not count.
         body_memory_mib: Count<1, 1_048_576> = 256,
-        /// Connections of clients. Beyond it, one that has had no successful answer yet is
-        /// closed, or else the new one. Where the system gives fewer than twice as many file
-        /// descriptors, it is fewer. Needs a restart.
+        /// The most connections of clients. Beyond it, Sluice closes one that has had no successful
+        /// answer yet, or else the new one. The number is lower if the system allows fewer than
+        /// twice as many file descriptors. Needs a restart.
         max_connections: Count<1, 1_000_000> = 8_192,
-        /// The same for one address (an IPv6 network of 64 bits counts as one). Behind a proxy all
+        /// The same for one address (an IPv6 network of 64 bits counts as one). Behind a proxy, all
         /// connections have the proxy's address. Needs a restart.
         max_connections_per_address: Count<1, 1_000_000> = 4_096,
-        /// Origins whose pages may call the API from a browser ("*" for all). None by default:
-        /// a key does not belong in a browser.
+        /// Origins whose pages may call the API from a browser ("*" for all). None by default: a
+        /// key does not belong in a browser.
         cors_allowed_origins: Vec<Origin> = [],
-        /// Certificate chain in PEM format. With the key below, the API is served by HTTPS. What
-        /// the file holds is renewed while Sluice runs; another name needs a restart.
+        /// Certificate chain in PEM format. With it and the key below, Sluice serves the API by
+        /// HTTPS. New content of the file takes effect while Sluice runs; another file name needs a
+        /// restart.
         tls_certificate_file: Option<FilePath> => "tls/certificate.pem",
-        /// The certificate's private key in PEM format. Another name needs a restart.
+        /// The certificate's private key in PEM format. Another file name needs a restart.
         tls_key_file: Option<FilePath> => "tls/key.pem",
-        /// How often a comment is sent into a stream whose model is silent, so that proxies in
-        /// between keep the connection.
+        /// How often Sluice sends a comment into a stream while the model is silent, so that
+        /// proxies in between keep the connection.
         keep_alive_seconds: Seconds = 15,
         /// How long answers under way may take to finish after a signal to stop. Needs a restart.
         drain_seconds: Seconds<0> = 30,
@@ -89,7 +90,7 @@ section! {
         connect_seconds: Seconds = 10,
         /// Until the first piece of its answer. A model that thinks needs minutes.
         first_token_seconds: Seconds = 300,
-        /// For a whole (not streamed) answer, as long as another provider of the model could be asked
+        /// For a whole (not streamed) answer, if another provider of the model could still be asked
         /// instead. It is never more than half of the time that is left.
         whole_answer_seconds: Seconds = 300,
         /// Between two pieces of a streamed answer.
@@ -102,14 +103,14 @@ section! {
 section! {
     /// What Sluice keeps.
     StorageSettings {
-        /// Folder of the database, the usage journal, the master key and imported prices. It is
-        /// created when it is missing. Needs a restart.
+        /// Folder of the database, the usage journal, the master key and imported prices. Sluice
+        /// creates it if it is missing. Needs a restart.
         data_dir: FilePath = "sluice-data",
     }
 }
 
 section! {
-    /// What Sluice says about itself, on standard error.
+    /// What Sluice logs, on standard error.
     LogSettings {
         /// "human" or "json" (one object a line). Needs a restart.
         format: LogFormat = "human",
@@ -119,9 +120,10 @@ section! {
 }
 
 section! {
-    /// What an account may use, all its keys together, by its tier. "unlimited" is a figure, too.
+    /// What an account may use, all its keys together, by its tier. A figure can also be
+    /// "unlimited".
     TierLimits {
-        /// The lowest tier: trying things out.
+        /// The lowest tier: for trying things out.
         lowest: TierSettings = {
             requests_per_hour = 100,
             tokens_per_day = 10_000,
@@ -172,19 +174,19 @@ section! {
 }
 
 section! {
-    /// What a service key may use when it says nothing itself, by its class.
+    /// What a service key may use, by its class, unless the key has limits of its own.
     KeyPolicy {
         /// Keys for development.
         development: ClassSettings = { requests_per_hour = 1_000, tokens_per_day = 10_000 },
         /// Keys for production.
         production: ClassSettings = { requests_per_hour = 10_000, tokens_per_day = 1_000_000 },
-        /// Keys for enterprises; the account's own limits still hold.
+        /// Keys for enterprises; the account's own limits still apply.
         enterprise: ClassSettings = {
             requests_per_hour = "unlimited",
             tokens_per_day = "unlimited"
         },
         /// What bounds max_tokens: "documented" (1 to 4096, else refused), or "model" (a larger
-        /// wish is lowered to the model's own limit, as coding agents need it).
+        /// value is lowered to the model's own limit, as coding agents need it).
         max_tokens: MaxTokensBound = "documented",
         /// After how many days a key should be replaced.
         rotation_advice_days: u32 = 90,
@@ -219,19 +221,19 @@ section! {
         /// The least strict level of all requests: standard, high or maximum. Accounts, keys,
         /// models and requests can ask for a stricter one; the strictest counts.
         minimum_level: SecurityLevel = "standard",
-        /// Your own terms that must not leave, such as names of customers and projects. Found as
-        /// whole words, in any case.
+        /// Your own terms that must not leave, such as names of customers and projects. They are
+        /// found as whole words, in upper and lower case.
         terms: Vec<Text> = [],
-        /// Your own patterns that must not leave, as regular expressions; what a pattern's first
-        /// group holds is redacted, without a group all of it.
+        /// Your own patterns that must not leave, as regular expressions. What a pattern's first
+        /// group matches is redacted; without a group, the whole match is.
         patterns: Vec<Text> = [],
         /// Values that are never redacted.
         allow: Vec<Text> = [],
-        /// Kinds that are replaced by made-up values of the same form instead of placeholders,
-        /// for code that checks a value's syntax. Any of email, ip_address, private_ip, card.
+        /// Kinds that are replaced by made-up values of the same form instead of placeholders, for
+        /// code that checks a value's syntax. Any of email, ip_address, private_ip, card.
         surrogates: Vec<Kind> = [],
-        /// Memory for what was found in messages that come again with each turn (places and
-        /// kinds, no content), in MiB; 0 for none.
+        /// Memory for findings in messages that come again with each turn (places and kinds, no
+        /// content), in MiB; 0 for none.
         cache_mib: Count<0, 65_536> = 64,
         /// What happens at level standard.
         standard: LevelSettings = {
@@ -307,13 +309,13 @@ section! {
     LevelSettings {
         /// The kinds of values that are replaced on their way to a model.
         redact: Vec<Kind> => ["secret", "password", "private_key"],
-        /// Whether values in base64, URL encoding, or disguised by zero-width characters or
-        /// look-alike letters are looked for, too.
+        /// Whether the filter also looks for values in base64 or URL encoding, or disguised by
+        /// zero-width characters or look-alike letters.
         encoded_variants: bool => true,
-        /// Text that looks like an attack on the model: off, flag, block_strict (refuse where a
-        /// tool result or document is one for sure, else flag), withhold (put a note in the place of
-        /// such a tool result or document, refuse where the caller's own text is one for sure, else
-        /// flag) or block.
+        /// Text that looks like an attack on the model: off, flag, block_strict (refuse if a tool
+        /// result or document is above the strict threshold, else flag), withhold (replace a
+        /// flagged tool result or document by a note, refuse if the caller's own text is above the
+        /// strict threshold, else flag) or block.
         injection: InjectionAction => "flag",
         /// A new secret, or an attempt to send something out, in the answer: off, flag, withhold
         /// (that part) or block (stop the answer).
@@ -327,8 +329,9 @@ section! {
 }
 
 section! {
-    /// A service that runs models. Without any, providers are found by their environment
-    /// variables (OPENAI_API_KEY and so on) and by asking the usual ports of this machine.
+    /// A service that runs models. If there is none here, Sluice finds providers by their
+    /// environment variables (OPENAI_API_KEY and so on) and by asking the usual ports of this
+    /// machine.
     ProviderSection {
         /// Your name for it.
         id: Name => "lab",
@@ -345,13 +348,13 @@ section! {
         api_key_file: Option<SecretFile> as "secrets/lab.key",
         /// Where it processes requests: us-east, us-west, eu-west or asia-pacific.
         region: Option<Region> => "us-east",
-        /// Further headers of every call.
+        /// Further headers for every call.
         headers: Option<Headers> => { "x-team" = "research" },
-        /// The api-version of an azure provider's calls.
+        /// The api-version for calls of an azure provider.
         api_version: Option<Text> as "2024-10-21",
-        /// In what it differs from OpenAI, instead of what its kind says. Any of
-        /// max_completion_tokens and max_tokens (knows only this bound), no_stream_options,
-        /// no_developer_role, no_unknown_members, no_cache_control, model_in_path.
+        /// How it differs from OpenAI, instead of what its kind says. Any of max_completion_tokens
+        /// and max_tokens (knows only this bound), no_stream_options, no_developer_role,
+        /// no_unknown_members, no_cache_control, model_in_path.
         quirks: Option<Vec<Text>> => ["no_stream_options"],
     }
 }
