@@ -237,7 +237,17 @@ impl Gateway {
         noted.unwrap_or_else(|| self.now().seconds())
     }
 
-    /// What Prometheus can ask.
+    /// The metrics as Prometheus scrapes them, with the server's state at this moment.
+    pub fn scrape(&self) -> String {
+        let (unwritten, lost) = match self.accounting.journal.unwritten() {
+            Some(unwritten) => (unwritten.waiting, unwritten.lost),
+            None => (0, 0),
+        };
+        self.metrics().note_state(self.is_ready(), unwritten, lost);
+        self.metrics().render()
+    }
+
+    /// The metrics that Prometheus scrapes.
     pub fn metrics(&self) -> &Metrics {
         &self.accounting.metrics
     }

@@ -41,6 +41,12 @@ pub struct Metrics {
     pub in_flight: Gauge,
     /// Journal entries that wait for the database.
     pub journal_backlog_bytes: Gauge,
+    /// 1 while `/readyz` says yes, else 0.
+    ready: Gauge,
+    /// Requests whose records wait in memory, since the journal cannot be written.
+    unwritten_requests: Gauge,
+    /// Requests whose records were lost, since too many waited in memory.
+    lost_requests: Gauge,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -141,6 +147,9 @@ impl Default for Metrics {
             admitted: Counter::default(),
             in_flight: Gauge::default(),
             journal_backlog_bytes: Gauge::default(),
+            ready: Gauge::default(),
+            unwritten_requests: Gauge::default(),
+            lost_requests: Gauge::default(),
             registry: Registry::default(),
         };
         registry.register(
@@ -212,6 +221,17 @@ impl Default for Metrics {
             metrics.admitted.clone(),
         );
         registry.register("requests_in_flight", "Requests under way", metrics.in_flight.clone());
+        registry.register("ready", "1 while /readyz is 200, else 0", metrics.ready.clone());
+        registry.register(
+            "unwritten_requests",
+            "Requests whose records wait in memory, since the journal cannot be written",
+            metrics.unwritten_requests.clone(),
+        );
+        registry.register(
+            "lost_requests",
+            "Requests whose records were lost, since too many waited in memory",
+            metrics.lost_requests.clone(),
+        );
         registry.register(
             "journal_backlog_bytes",
             "Journal that is not in the database yet",
@@ -226,6 +246,15 @@ const DURATIONS: [f64; 14] =
     [0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0];
 
 impl Metrics {
+    /// Notes how the server is: whether it is ready, and for how many requests the records wait in
+    /// memory or were lost.
+    pub(crate) fn note_state(&self, ready: bool, unwritten: u64, lost: u64) {
+        let count = |requests| i64::try_from(requests).unwrap_or(i64::MAX);
+        self.ready.set(i64::from(ready));
+        self.unwritten_requests.set(count(unwritten));
+        self.lost_requests.set(count(lost));
+    }
+
     /// Everything, in the OpenMetrics text format.
     pub fn render(&self) -> String {
         let mut out = String::new();
@@ -313,7 +342,16 @@ mod tests {
     #[test]
     fn the_alert_rules_ask_for_metrics_that_exist() {
         let rules = include_str!("../../../packaging/prometheus-rules.yml");
-        let rendered = Metrics::default().render();
+        let metrics = Metrics::default();
+        // A family is only rendered once it has a sample.
+        let (model, provider) = ("m".to_owned(), "p".to_owned());
+        let requests = RequestLabels { model, provider, outcome: "completed" };
+        metrics.requests.get_or_create(&requests);
+        metrics.refused.get_or_create(&RefusalLabels { code: "c".to_owned() });
+        metrics.attempts.get_or_create(&AttemptLabels { provider: "p".to_owned(), result: "ok" });
+        metrics.flags.get_or_create(&FlagLabels { flag: "f".to_owned() });
+        metrics.time_to_first_token.get_or_create(&ModelLabels { model: "m".to_owned() });
+        let rendered = metrics.render();
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let names: Vec<&str> =
             rules.split(|c| !is_name(c)).filter(|word| word.starts_with("sluice_")).collect();

@@ -210,7 +210,7 @@ fn metrics_response(request: &Request<Incoming>, gateway: &Gateway) -> Response<
         *response.status_mut() = StatusCode::NOT_FOUND;
         return response;
     }
-    let mut response = Response::new(Full::from(gateway.metrics().render()));
+    let mut response = Response::new(Full::from(gateway.scrape()));
     response.headers_mut().insert(
         CONTENT_TYPE,
         HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8"),
