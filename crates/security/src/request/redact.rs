@@ -49,6 +49,7 @@ pub(super) fn redact<'a>(
         taken: &taken,
         map: RedactionMap::new(filter.surrogates),
         found: Vec::new(),
+        left_to_read: MOST_READ,
         changes: BTreeMap::new(),
         messages: Some(EditedMessages::default()),
     };
@@ -113,11 +114,18 @@ struct Redaction<'r> {
     taken: &'r TakenWords,
     map: RedactionMap,
     found: Vec<Found>,
+    /// Around how many more places may be read.
+    left_to_read: usize,
     /// What changes in which member.
     changes: BTreeMap<usize, Changes>,
     /// The messages among what changes; `None` where something else does, too.
     messages: Option<EditedMessages>,
 }
+
+/// Around how many places of a request is read how values are written there, and around how many of
+/// each value: some kilobytes each, where a text of nothing but findings has one every few bytes.
+const MOST_READ: usize = 1024;
+const MOST_READ_OF_VALUE: usize = 16;
 
 /// The number of no redaction: this value has none yet.
 const NONE: u32 = u32::MAX;
@@ -214,9 +222,21 @@ impl Redaction<'_> {
 
     /// Notes how a value stands in a block, so that it comes back in the same way.
     fn note_surroundings(&mut self, block: &str, plain: Plain, redaction: usize) {
-        let value = self.map.redaction(redaction).map_or("", |redaction| redaction.value);
+        let Some(crate::map::Redaction { value, count, .. }) = self.map.redaction(redaction) else {
+            return;
+        };
+        if count > MOST_READ_OF_VALUE {
+            return;
+        }
         let before = block.get(..plain.range().start).unwrap_or_default();
-        let stood = Stood::behind(before, value, plain.decoded());
+        let stood = Stood::behind(before, value, plain.decoded(), &mut self.left_to_read);
+        let Some(stood) = stood else {
+            // What was noted of the value already says more.
+            if self.map.stood(redaction) == Stood::default() {
+                self.map.note(redaction, Stood::ANYWHERE);
+            }
+            return;
+        };
         // The first escapes are the request's own.
         let spelling = (plain.decoded() > 1)
             .then(|| plain.read(block, plain.decoded() - 1))

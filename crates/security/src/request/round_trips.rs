@@ -236,6 +236,54 @@ fn what_was_restored_in_another_way_does_not_leave_in_the_next_turn() {
     }
 }
 
+#[test]
+fn what_was_restored_within_two_things_does_not_leave_in_the_next_turn() {
+    for value in ["Zq\"it's\\a$b@c/d#qZ", "Zqq8Kd/it's$4k==+&@:?;,~qZ", "Zqq8Kd/a+4k==qZ"] {
+        // Found as it stands only: what is written in another way has to be looked for.
+        let mut settings = FilterSettings::default();
+        settings.scanner.patterns =
+            vec![value.bytes().map(|byte| format!("\\x{byte:02x}")).collect()];
+        let filter = Filter::new(&settings, [7; 32]).unwrap();
+        let prompt = format!("password: {value}\n");
+        let (_, map) = seen(&filter, &prompt);
+        let placeholder = map.redactions()[0].placeholder.to_owned();
+        for frame in [
+            "https://x.io/?q={}",
+            "https://x.io/#{}",
+            "https://x.io/a/{}",
+            "psql postgres://app:{}@db/x",
+            "psql postgres://{}@db/x",
+            "```sh\ncurl -d '{\"p\": \"{}\"}' x\n```",
+            "```sh\ncurl -d \"{\\\"p\\\": \\\"{}\\\"}\" x\n```",
+            "```sh\ncurl \"https://x.io/?q={}\"\n```",
+            "```sh\ncurl \"https://app:{}@x.io/\"\n```",
+            "```sh\ncurl 'https://x.io/a/{}'\n```",
+            "{\"a\": \"{\\\"p\\\": \\\"{}\\\"}\"}",
+            "{\"command\": \"login -p '{}'\"}",
+            "{\"url\": \"https://x.io/?q={}\"}",
+        ] {
+            let answer = answered(&map, Surrounding::Text, &frame.replace("{}", &placeholder));
+            let (seen, _) = seen(&filter, &format!("{prompt}{answer}"));
+            assert!(!seen.contains("Zq"), "{answer}: {seen}");
+        }
+    }
+}
+
+#[test]
+fn what_is_beyond_the_places_that_are_read_comes_back_as_it_stood() {
+    let lines = |count: usize| -> String {
+        (0..count).map(|i| format!("export K{i}=\"Zqp\\$a{i}\\\\qZ\"\n")).collect()
+    };
+    let prompt = lines(1500);
+    let (seen, map) = seen(&finding_marked(), &prompt);
+    assert!(!seen.contains("Zq"));
+    assert_eq!(restore(&map, Surrounding::Text, &seen, seen.len()), prompt);
+    // One value, again and again.
+    let prompt = lines(1).repeat(100);
+    let (seen, map) = self::seen(&finding_marked(), &prompt);
+    assert_eq!(restore(&map, Surrounding::Text, &seen, seen.len()), prompt);
+}
+
 proptest! {
     /// Whatever a value is made of, and wherever it stood.
     #[test]

@@ -51,8 +51,11 @@ impl Withheld {
             for (i, block) in known.blocks.iter().enumerate() {
                 let before = notes.len();
                 let units = group.units(i, block.range.clone());
-                let is_flagged = |i: usize| block.verdict.is_flagged_document(i);
-                for (_, unit) in units.iter().enumerate().filter(|(i, _)| is_flagged(*i)) {
+                // Of many units, one bit is for several: what is no document is never replaced.
+                let is_flagged = |(i, unit): &(usize, &Unit<'_>)| {
+                    unit.document && block.verdict.is_flagged_document(*i)
+                };
+                for (_, unit) in units.iter().enumerate().filter(is_flagged) {
                     replaced(unit, |text, with| {
                         let start = offset_in(value, text);
                         let range = start..start + text.len();
@@ -226,6 +229,25 @@ mod tests {
             let expected = if i % 9 == 0 { note_part() } else { many[i].clone() };
             assert_eq!(seen["messages"][0]["content"][i], expected, "{i}");
         }
+    }
+
+    #[test]
+    fn nothing_but_documents_is_withheld_where_there_are_many_units() {
+        let parts: Vec<Value> = (0..70)
+            .map(|i| {
+                let text = if i == 69 { ATTACK } else { "The meeting is at noon." };
+                json!({"type": "text", "text": text, "remark": format!("remark {i}"), "page": i})
+            })
+            .collect();
+        let body = with_result(&json!(parts));
+        let sent = send(&filter(), &body.to_string(), &at_maximum()).unwrap();
+        assert!(!sent.body.contains("developer mode"));
+        let seen: Value = serde_json::from_str(&sent.body).unwrap();
+        let mut expected = body.clone();
+        for part in expected["messages"][1]["content"].as_array_mut().unwrap() {
+            part["text"] = note();
+        }
+        assert_eq!(seen, expected);
     }
 
     #[test]

@@ -278,7 +278,7 @@ fn ends_url(c: char) -> bool {
 /// A quick look whether the end of `before`, which is JSON, may be within a URL.
 pub(crate) fn may_be_in_url(before: &str) -> bool {
     let mut next = '\0';
-    for (at, c) in before.char_indices().rev().take(4 * REACH) {
+    for (at, c) in before.char_indices().rev().take(REACH) {
         // Some encoders write `\/`.
         if ends_url(c) && !(c == '\\' && next == '/') {
             return false;

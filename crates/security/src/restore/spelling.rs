@@ -18,6 +18,14 @@ use crate::map::{Redaction, RedactionMap};
 /// shows around its placeholder there, it comes back as it stood.
 const REACH_IN_REQUESTS: usize = 4 * REACH;
 
+/// What is kept as it is in a name of a user and its password, beside letters, digits and `-._~`.
+/// A request is searched for values that are written so: nothing else may decide what is kept.
+pub(crate) const KEPT_IN_USER_INFO: &str = "!$&'()*+,;=";
+/// The same in a path.
+pub(crate) const KEPT_IN_PATH: &str = "!$&'()*+,/:;=@";
+/// The same in a query and a fragment.
+pub(crate) const KEPT_IN_QUERY: &str = "!$'()*,/:;=?@";
+
 /// In which surroundings a value stood in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Stood(u8);
@@ -32,25 +40,34 @@ impl Stood {
     const SINGLE: Self = Self(1 << 3);
     const DOUBLE: Self = Self(1 << 4);
     const URL: Self = Self(1 << 5);
+    /// Wherever it may be: it comes back as it stood, whatever is around it.
+    pub(crate) const ANYWHERE: Self = Self((1 << 6) - 1);
 
     /// Where `value` stood, which was read from a place in JSON by decoding its escapes `decoded`
-    /// times over; `before` is the JSON in front of that place.
-    pub(crate) fn behind(before: &str, value: &str, decoded: usize) -> Self {
+    /// times over; `before` is the JSON in front of that place. `left` is how many places may still
+    /// be read closely, which costs far more than finding a value: `None` where there is none left.
+    pub(crate) fn behind(
+        before: &str,
+        value: &str,
+        decoded: usize,
+        left: &mut usize,
+    ) -> Option<Self> {
         let needs = Needs::of(value);
         if needs == Needs::Nothing || needs == Needs::Url && !may_be_in_url(before) {
-            return Self::PLAIN;
+            return Some(Self::PLAIN);
         }
+        *left = left.checked_sub(1)?;
         let context = Context::behind(before, Surrounding::JsonString, REACH_IN_REQUESTS);
         let frames = context.frames.iter();
         let around = frames.fold(Self::default(), |stood, frame| stood.with(Self::of(*frame)));
         let is_quoted = context.frames.first() == Some(&Frame::Quoted) && is_escaped(value);
         let literals = context.literals() + usize::from(is_quoted);
-        match literals.saturating_sub(decoded) {
+        Some(match literals.saturating_sub(decoded) {
             1 if needs == Needs::Escapes => around.with(Self::JSON),
             2.. if needs == Needs::Escapes => around.with(Self::NESTED_JSON),
             _ if around == Self::default() => Self::PLAIN,
             _ => around,
-        }
+        })
     }
 
     pub(crate) const fn with(self, other: Self) -> Self {
@@ -259,7 +276,7 @@ pub(crate) fn is_usual_json(written: &str, value: &str) -> bool {
 }
 
 /// Appends `value` as it stands inside a JSON string literal.
-fn write_escaped(value: &str, out: &mut String) {
+pub(crate) fn write_escaped(value: &str, out: &mut String) {
     let mut written = 0;
     for (at, byte) in value.bytes().enumerate() {
         let short = match byte {
@@ -287,15 +304,12 @@ fn write_escaped(value: &str, out: &mut String) {
 /// Appends `value` as it stands in a part of a URL (RFC 3986, 3): encoded is what would end that
 /// part, or what no URL has.
 fn write_in_url(part: Part, value: &str, out: &mut String) {
-    let is_allowed = |byte: u8| match byte {
-        b'-' | b'.' | b'_' | b'~' | b'!' | b'$' | b'\'' | b'(' | b')' | b'*' | b',' | b';'
-        | b'=' => true,
-        b'+' | b'&' => part != Part::Query,
-        b'@' | b':' => matches!(part, Part::Path | Part::Query),
-        b'/' => matches!(part, Part::Path | Part::Query),
-        b'?' => part == Part::Query,
-        _ => byte.is_ascii_alphanumeric(),
+    let kept = match part {
+        Part::Authority | Part::Password => KEPT_IN_USER_INFO,
+        Part::Path => KEPT_IN_PATH,
+        Part::Query => KEPT_IN_QUERY,
     };
+    let is_allowed = |byte: u8| is_unreserved(byte) || kept.as_bytes().contains(&byte);
     write_percent_encoded(value, is_allowed, out);
 }
 
