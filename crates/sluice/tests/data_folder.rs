@@ -102,6 +102,48 @@ async fn a_journal_that_is_removed_under_a_running_server_loses_nothing() {
 }
 
 #[tokio::test]
+async fn a_folder_that_is_emptied_under_a_running_server_keeps_what_only_the_journal_had() {
+    let (mut sluice, _upstream) = sluice().await;
+    ask(&sluice, 5).await;
+    for item in std::fs::read_dir(sluice.data_dir()).unwrap().map(Result::unwrap) {
+        match item.file_type().unwrap().is_dir() {
+            true => std::fs::remove_dir_all(item.path()).unwrap(),
+            false => std::fs::remove_file(item.path()).unwrap(),
+        }
+    }
+    ask(&sluice, 7).await;
+    assert_eq!(sluice.stop().await.code(), Some(0), "{}", sluice.stderr());
+    assert!(sluice.stderr().contains("files of the journal were removed"), "{}", sluice.stderr());
+    let files = std::fs::read_dir(sluice.data_dir().join("journal")).unwrap();
+    let lines =
+        files.map(|it| std::fs::read_to_string(it.unwrap().path()).unwrap().lines().count());
+    assert!(lines.sum::<usize>() >= 7);
+    // Their seals need the master key that was removed: no new one is made beside them.
+    let refused = second_server(&sluice, &[]).await;
+    assert!(text(&refused.stderr).contains("the whole backup"), "{}", text(&refused.stderr));
+}
+
+/// A key is shown only once, so what is read for its record comes before it is made.
+#[tokio::test]
+async fn a_key_that_could_not_be_shown_is_not_made() {
+    let (mut sluice, _upstream) = sluice().await;
+    assert!(sluice.stop().await.success());
+    let keys = sluice.json_lines(&["keys", "list", "--json"]).await;
+    let id = keys[0]["id"].as_str().unwrap();
+    let journal = sluice.data_dir().join("journal");
+    let away = sluice.data_dir().join("away");
+    std::fs::rename(&journal, &away).unwrap();
+    std::fs::write(&journal, "").unwrap();
+    for arguments in [&["keys", "create", "--name", "ci"][..], &["keys", "rotate", id]] {
+        let failed = sluice.cli(arguments).await;
+        assert_eq!((failed.code, failed.stdout.as_str()), (Some(1), ""), "{}", failed.stderr);
+    }
+    std::fs::remove_file(&journal).unwrap();
+    std::fs::rename(&away, &journal).unwrap();
+    assert_eq!(sluice.json_lines(&["keys", "list", "--json"]).await, keys);
+}
+
+#[tokio::test]
 async fn removing_the_lock_file_lets_no_second_server_in() {
     let (sluice, _upstream) = sluice().await;
     std::fs::remove_file(sluice.data_dir().join("sluice.lock")).unwrap();

@@ -102,9 +102,10 @@ pub enum StorageError {
     },
     /// The database is gone, and the rest of the data folder is there.
     #[error(
-        "{} is missing, though {} shows that there was a database; restore it from a backup, or \
-         run `sluice serve --new-database` once to begin without its keys, accounts, records and \
-         audit trail", .path.display(), .remains.display()
+        "{} is missing, though {} shows that there was a database; restore the whole backup \
+         into an empty folder (database, audit.seal, master.key and journal/ from the same backup), \
+         or run `sluice serve --new-database` once to begin without its keys, accounts, records \
+         and audit trail", .path.display(), .remains.display()
     )]
     DatabaseIsMissing {
         /// Where it should be.
@@ -115,7 +116,8 @@ pub enum StorageError {
     /// The database's file is damaged.
     #[error(
         "the database {} is damaged ({found}); stop here, keep a copy of the data folder, and \
-         restore the database from a backup", .path.display()
+         restore the whole backup into an empty folder (database, audit.seal, master.key and \
+         journal/ from the same backup)", .path.display()
     )]
     DatabaseIsDamaged {
         /// The database file.

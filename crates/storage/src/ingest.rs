@@ -105,14 +105,18 @@ impl Ingester {
     ///
     /// After an error the same entries are tried again by the next call.
     pub async fn run_once(&mut self) -> Result<usize, StorageError> {
-        self.store.check_places()?;
-        if self.known.is_none() {
+        let places = self.store.check_places();
+        if self.known.is_none() && places.is_ok() {
             let outside = self.store.outside(&self.seal_file).await?;
             let positions = load_positions(&self.store).await?;
             self.known = Some(Known { positions, outside, seal_is_due: false });
         }
+        // Whoever removes the database may have removed the journal with it: what stands in there is
+        // written again first, for it is gone with the process.
+        let rescued = self.rescue().await;
+        places?;
+        rescued?;
         self.write_seal().await?;
-        self.rescue().await?;
         loop {
             let Some(batch) = self.next_batch().await? else { return Ok(0) };
             self.note_corrupt_lines(&batch);
@@ -144,12 +148,12 @@ impl Ingester {
             ))
     }
 
-    /// Has segments that somebody removed written again.
-    async fn rescue(&self) -> Result<(), StorageError> {
-        let (Some(journal), Some(known)) = (self.journal.clone(), &self.known) else {
-            return Ok(());
-        };
-        let positions = known.positions.clone();
+    /// Has segments that somebody removed written again. [`Ingester::run_once`] does so, too: this
+    /// is for the end of a server, after the last run.
+    pub async fn rescue(&self) -> Result<(), StorageError> {
+        let Some(journal) = self.journal.clone() else { return Ok(()) };
+        // As long as nothing is known, nothing of what this process wrote was ingested.
+        let positions = self.known.as_ref().map(|it| it.positions.clone()).unwrap_or_default();
         let rescued = tokio::task::spawn_blocking(move || {
             journal.rescue(|name| positions.get(name).copied().unwrap_or(0))
         });

@@ -176,6 +176,16 @@ impl MasterKey {
     }
 }
 
+/// Whether the file in `data_dir` carries its second word, so that a server has used it. One that
+/// cannot be read may: it is not taken for a new one.
+pub(crate) fn was_used(data_dir: &Path) -> bool {
+    let path = data_dir.join(FILE);
+    match std::fs::read_to_string(&path).map(Zeroizing::new) {
+        Ok(text) => text.split_ascii_whitespace().nth(1).is_some(),
+        Err(_) => path.exists(),
+    }
+}
+
 impl Store {
     /// Refuses a master key that the database was not made with.
     ///

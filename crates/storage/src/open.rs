@@ -15,7 +15,7 @@ use sqlx::{ConnectOptions, Connection as _, Sqlite, Transaction};
 
 use crate::error::StorageError;
 use crate::place::Place;
-use crate::{master_key, migrate, seal};
+use crate::{journal, master_key, migrate, seal};
 
 /// The database's file in the data folder.
 pub(crate) const DATABASE_FILE: &str = "sluice.db";
@@ -212,16 +212,23 @@ impl Store {
 
 /// What is left of a data folder whose database is gone; `None` where it is there, or never was.
 ///
-/// A new data folder's database is made before its master key.
+/// A master key alone may have been put there for a first start: it counts once it was used, or
+/// beside a journal, since versions before the seal left nothing else. A journal counts by itself
+/// once something stands in it: under a new master key none of its lines would be taken.
 fn remains_without_database(data_dir: &Path) -> Option<PathBuf> {
     // An empty file is what is left where somebody emptied it: SQLite would begin anew in it.
     if std::fs::metadata(data_dir.join(DATABASE_FILE)).is_ok_and(|data| data.len() > 0) {
         return None;
     }
-    [master_key::FILE, seal::FILE]
-        .into_iter()
-        .map(|file| data_dir.join(file))
-        .find(|path| path.exists())
+    let (key, seal) = (data_dir.join(master_key::FILE), data_dir.join(seal::FILE));
+    let journal = journal_dir(data_dir);
+    if seal.exists() {
+        return Some(seal);
+    }
+    if master_key::was_used(data_dir) || (key.exists() && journal.exists()) {
+        return Some(key);
+    }
+    journal::list(&journal).is_ok_and(|segments| !segments.is_empty()).then_some(journal)
 }
 
 /// Makes the database's file readable by its owner only, in case the folder is not. SQLite gives
@@ -285,7 +292,7 @@ mod tests {
     async fn a_database_that_is_gone_is_missed_until_a_new_one_is_wanted() {
         let dir = tempfile::tempdir().unwrap();
         Store::open(dir.path()).await.unwrap().close().await;
-        master_key::MasterKey::load_or_create(dir.path()).unwrap();
+        master_key::MasterKey::load_or_create(dir.path()).unwrap().note_sealed().unwrap();
         let path = dir.path().join(DATABASE_FILE);
         for emptied in [false, true] {
             std::fs::remove_file(&path).unwrap();
@@ -301,6 +308,24 @@ mod tests {
             Store::open_new(dir.path()).await.unwrap().close().await;
             Store::open(dir.path()).await.unwrap().close().await;
         }
+    }
+
+    #[tokio::test]
+    async fn a_master_key_that_was_put_there_for_a_first_start_is_no_remains() {
+        let dir = tempfile::tempdir().unwrap();
+        master_key::MasterKey::load_or_create(dir.path()).unwrap();
+        assert_eq!(remains_without_database(dir.path()), None);
+        // Versions before the seal left a key without its second word, and a journal.
+        let journal = journal_dir(dir.path());
+        std::fs::create_dir(&journal).unwrap();
+        let key = dir.path().join(master_key::FILE);
+        assert_eq!(remains_without_database(dir.path()), Some(key.clone()));
+        std::fs::remove_file(key).unwrap();
+        assert_eq!(remains_without_database(dir.path()), None, "an empty folder holds nothing");
+        std::fs::write(journal.join("000000000001-00000000.journal"), "").unwrap();
+        assert_eq!(remains_without_database(dir.path()), Some(journal.clone()));
+        std::fs::remove_dir_all(journal).unwrap();
+        Store::open(dir.path()).await.unwrap();
     }
 
     #[cfg(unix)]

@@ -13,7 +13,7 @@
 //! and the master key's file note that the file was made. From that moment on, lines of the journal
 //! without a seal (`journal::line`) do not count any more.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -105,7 +105,13 @@ impl SealFile {
         let mut file = options.open(&draft)?;
         writeln!(file, "{} {} {}", position.seq, position.hash, self.seal(position))?;
         file.sync_data()?;
-        std::fs::rename(&draft, &self.path)
+        std::fs::rename(&draft, &self.path)?;
+        // Without the folder, a power cut could take the file and leave the note that there is one.
+        // Windows knows no syncing of folders.
+        if cfg!(unix) {
+            File::open(data_dir)?.sync_all()?;
+        }
+        Ok(())
     }
 }
 

@@ -12,8 +12,8 @@ use common::{NOW, request, usage};
 use proptest::prelude::*;
 use sluice_core::clock::UnixMillis;
 use sluice_storage::{
-    AuditFilter, DaySum, Ingester, Journal, JournalEntry, MasterKey, Store, UsageFilter,
-    UsageRecord, journal_dir,
+    AuditFilter, DaySum, Ingester, Journal, JournalEntry, MasterKey, StorageError, Store,
+    UsageFilter, UsageRecord, journal_dir,
 };
 
 /// Everything that ingesting produces.
@@ -168,6 +168,44 @@ async fn a_line_that_is_still_being_written_is_waited_for() {
     ingester.run_to_end().await.unwrap();
     assert_eq!(ingester.corrupt_lines(), 0);
     assert_eq!(ingested(&store, &master).await, expected(0..4).await);
+}
+
+/// As `rm -rf sluice-data/*` does under a running server.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_journal_that_is_removed_together_with_the_database_is_written_again() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    let (store, master) = opened(dir.path()).await;
+    let mut ingester = Ingester::new(store.clone(), &master);
+    ingester.run_to_end().await.unwrap();
+    let journal = std::sync::Arc::new(Journal::open(dir.path(), &master).unwrap());
+    ingester.follow(journal.clone());
+    for id in 0..4 {
+        journal.append(&request(id)).unwrap();
+    }
+    ingester.run_to_end().await.unwrap();
+    for item in std::fs::read_dir(dir.path()).unwrap().map(Result::unwrap) {
+        match item.file_type().unwrap().is_dir() {
+            true => std::fs::remove_dir_all(item.path()).unwrap(),
+            false => std::fs::remove_file(item.path()).unwrap(),
+        }
+    }
+    let mut lines = 0;
+    for id in 4..9 {
+        journal.append(&request(id)).unwrap();
+        lines += request(id).len();
+    }
+    for _ in 0..2 {
+        let error = ingester.run_once().await.unwrap_err();
+        assert!(matches!(error, StorageError::Displaced { .. }), "{error}");
+        let mode = journal_dir(dir.path()).metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        let texts = segments(dir.path()).into_iter().map(|it| std::fs::read_to_string(it).unwrap());
+        let written: usize = texts.map(|text| text.lines().count()).sum();
+        assert_eq!(written, lines, "those that were not in the database, once");
+    }
+    assert_eq!(journal.unwritten(), None);
 }
 
 proptest! {

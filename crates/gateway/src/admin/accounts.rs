@@ -135,11 +135,13 @@ impl Admin<'_> {
         change: AccountChange,
     ) -> Result<AccountRecord, AdminError> {
         let old = self.account(id_or_name).await?;
+        let named = change.name.as_deref().map(checked_name).transpose()?;
+        // A new one of the highest tier would take its place.
+        if old.name == DEFAULT_NAME && named.as_ref().is_some_and(|name| name != DEFAULT_NAME) {
+            return Err(AdminError::DefaultKeepsName);
+        }
         let new = AccountRecord {
-            name: match change.name {
-                Some(name) => checked_name(&name)?,
-                None => old.name.clone(),
-            },
+            name: named.unwrap_or_else(|| old.name.clone()),
             tier: change.tier.unwrap_or(old.tier),
             requests_per_hour: change.requests_per_hour.unwrap_or(old.requests_per_hour),
             tokens_per_day: change.tokens_per_day.unwrap_or(old.tokens_per_day),

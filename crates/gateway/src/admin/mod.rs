@@ -33,6 +33,9 @@ pub enum AdminError {
     /// A name is empty, too long or cannot be shown in a line.
     #[error("a name has 1 to 100 characters and no line breaks; give another one")]
     InvalidName,
+    /// The default account would get another name.
+    #[error("the account `default` keeps its name: keys without --account are made in it")]
+    DefaultKeepsName,
     /// The expiry date is over.
     #[error("the expiry {given} is not in the future; it is {now} now")]
     AlreadyExpired {

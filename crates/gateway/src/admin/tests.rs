@@ -193,6 +193,20 @@ async fn every_change_is_announced() {
 }
 
 #[tokio::test]
+async fn the_default_account_keeps_its_name() {
+    let house = House::new().await;
+    let admin = house.at(NOW);
+    let account = admin.default_account().await.unwrap();
+    let named = |name: &str| AccountChange { name: Some(name.into()), ..AccountChange::default() };
+    for which in ["default", account.id.as_str()] {
+        let refused = admin.change_account(which, named("team")).await;
+        assert!(matches!(refused, Err(AdminError::DefaultKeepsName)));
+        admin.change_account(which, named(" default ")).await.unwrap();
+    }
+    assert_eq!(admin.accounts().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn accounts_are_made_once_and_change_tier() {
     let house = House::new().await;
     let admin = house.at(NOW);

@@ -116,6 +116,7 @@ pub(crate) fn settle(result: Result<Exit, CommandError>, err: &mut dyn Write) ->
     writeln!(err, "{error}")?;
     Ok(match error {
         AdminError::InvalidName
+        | AdminError::DefaultKeepsName
         | AdminError::AlreadyExpired { .. }
         | AdminError::ZeroLimit { .. }
         | AdminError::EmptyList { .. }

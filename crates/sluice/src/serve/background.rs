@@ -34,13 +34,25 @@ pub(crate) async fn ingest(
     gateway: Arc<Gateway>,
     stopped: watch::Receiver<bool>,
 ) {
+    ingest_to_the_end(&mut ingester, &gateway, stopped).await;
+    // The journal may have been removed after the last run began.
+    if let Err(error) = ingester.rescue().await {
+        tracing::error!(%error, "removed files of the journal cannot be written again");
+    }
+}
+
+async fn ingest_to_the_end(
+    ingester: &mut Ingester,
+    gateway: &Gateway,
+    stopped: watch::Receiver<bool>,
+) {
     let mut admitted = 0;
     let mut notice = Notice::default();
     loop {
         let began = Instant::now();
         let done = ingester.run_once().await;
         gateway.note_database(done.is_ok());
-        report_database(&mut notice, &done, &gateway);
+        report_database(&mut notice, &done, gateway);
         let metrics = gateway.metrics();
         let backlog = i64::try_from(ingester.backlog_bytes()).unwrap_or(i64::MAX);
         metrics.journal_backlog_bytes.set(backlog);

@@ -237,7 +237,7 @@ fn seats(settings: &Settings, metrics: Arc<Metrics>) -> Seats {
     Seats::new(bounds, metrics)
 }
 
-/// On a data folder without keys: an account of the highest tier and a first key, which coding
+/// On a data folder without keys, and on no other: an account of the highest tier and a first key, which coding
 /// agents can use as it is.
 async fn first_key(
     store: &Store,
@@ -245,10 +245,10 @@ async fn first_key(
     now: sluice_core::clock::UnixMillis,
 ) -> Result<Option<CreatedKey>, AdminError> {
     let admin = Admin { store, master_key, now };
-    admin.default_account().await?;
     if !admin.keys().await?.is_empty() {
         return Ok(None);
     }
+    admin.default_account().await?;
     let wish = NewKey {
         max_tokens: MaxTokensBound::Model,
         ..NewKey::named("first key", KeyClass::Enterprise)

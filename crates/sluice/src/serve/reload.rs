@@ -39,7 +39,7 @@ pub(crate) struct Reload {
 pub(crate) async fn reload(mut reload: Reload, settings: Settings) {
     let environment = ProcessEnvironment::default();
     let mut hangup = Hangup::new();
-    let mut follower = Follower::new(settings);
+    let mut follower = Follower::new(settings, &environment);
     let mut notice = Notice::default();
     let mut certificates = reload.certificates.as_ref().map(|held| Watch::new(&held.files()));
     loop {
@@ -132,9 +132,10 @@ enum Verdict {
 }
 
 impl Follower {
-    fn new(settings: Settings) -> Self {
+    fn new(settings: Settings, environment: &dyn Environment) -> Self {
         let mut watch = Watch::new(&settings.files);
-        watch.add(acceptance::mark_in(&settings.storage.data_dir.0));
+        // What was accepted before the start is in force already.
+        watch.add_judged(acceptance::mark_in(&settings.storage.data_dir.0), environment);
         Self { watch, settings }
     }
 
@@ -232,7 +233,12 @@ mod tests {
         fn new(text: &str) -> Self {
             let environment = FixedEnvironment::default().file(FILE, text);
             let settings = Settings::open(Some(Path::new(FILE)), &environment).unwrap();
-            Self { follower: Follower::new(settings), environment, refusals: Vec::new() }
+            Self::with(environment, settings)
+        }
+
+        fn with(environment: FixedEnvironment, settings: Settings) -> Self {
+            let follower = Follower::new(settings, &environment);
+            Self { follower, environment, refusals: Vec::new() }
         }
 
         fn write(&mut self, path: &str, text: &str) {
@@ -322,6 +328,20 @@ mod tests {
         house.look(true);
         assert_eq!(house.level(), SecurityLevel::Standard);
         assert_eq!(house.refusals.len(), 1);
+    }
+
+    #[test]
+    fn a_mark_that_was_there_at_the_start_is_no_change() {
+        let mark = "etc/sluice-data/accepted-configuration";
+        let environment = FixedEnvironment::default().file(FILE, BEFORE).file(mark, "abc\n");
+        let settings = Settings::open(Some(Path::new(FILE)), &environment).unwrap();
+        let mut house = House::with(environment, settings);
+        for _ in 0..4 {
+            assert!(!house.follower.watch.look(&house.environment, false));
+        }
+        house.write(mark, "abd\n");
+        house.follower.watch.look(&house.environment, false);
+        assert!(house.follower.watch.look(&house.environment, false), "a new mark is one");
     }
 
     proptest! {

@@ -235,9 +235,13 @@ async fn act(
         KeysCommand::Create(args) => {
             let json = args.json;
             let wish = wish(*args, settings.keys.max_tokens);
+            if wish.account.is_none() {
+                admin.default_account().await?;
+            }
+            // What can fail comes before the key is made: it is shown only once.
+            let around = Around::read(&records, settings, now).await?;
             let created = admin.create_key(wish, Some(&settings.catalog)).await?;
             announce(&created, err)?;
-            let around = Around::read(&records, settings, now).await?;
             print_key(&created, json, &around, out)?;
         }
         KeysCommand::List(args) => {
@@ -272,6 +276,7 @@ async fn act(
         }
         KeysCommand::Rotate(args) => {
             let grace = Duration::from_secs(u64::from(args.grace_hours) * 3600);
+            let around = Around::read(&records, settings, now).await?;
             let rotation = admin.rotate_key(&args.which.key, grace).await?;
             announce(&rotation.new, err)?;
             writeln!(
@@ -280,7 +285,6 @@ async fn act(
                 rotation.old.id,
                 rotation.old_expires_at.to_rfc3339()
             )?;
-            let around = Around::read(&records, settings, now).await?;
             print_key(&rotation.new, args.json, &around, out)?;
         }
         KeysCommand::Revoke(args) => {
