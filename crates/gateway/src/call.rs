@@ -23,15 +23,15 @@ impl TimedCall {
         candidate: &Candidate,
         prompt_tokens: f64,
         streamed: bool,
-        is_another: bool,
+        is_another: impl FnOnce() -> bool,
         clock: &Arc<dyn Clock>,
     ) -> Option<Self> {
         let (speed, now) = (&candidate.speed, clock.now());
         let prior = candidate.model.pace.unwrap_or_default();
-        let call = if is_another {
-            speed.begin_unless_failing(prompt_tokens, streamed, prior, now).ok()?
-        } else {
-            speed.begin(prompt_tokens, streamed, prior, now)
+        let call = match speed.begin_unless_failing(prompt_tokens, streamed, prior, now) {
+            Ok(call) => call,
+            Err(_) if is_another() => return None,
+            Err(_) => speed.begin(prompt_tokens, streamed, prior, now),
         };
         Some(Self { call: Some(call), begun: Instant::now(), clock: clock.clone() })
     }

@@ -4,6 +4,7 @@
 //! seen a part of an answer that nobody else could continue.
 
 use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -30,6 +31,8 @@ use crate::snapshot::Timeouts;
 const USUAL_RETRY: Duration = Duration::from_secs(5);
 /// Longest wait for the body of an error.
 const ERROR_BODY_WAIT: Duration = Duration::from_secs(5);
+/// Most events before the first content: they are all kept until it comes.
+const MOST_EVENTS_WITHOUT_CONTENT: usize = 10_000;
 
 /// A request on its way to a provider.
 pub(crate) struct Dispatch<'a> {
@@ -108,7 +111,15 @@ impl Dispatch<'_> {
             .first_to_answer(meter, async |candidate, response| {
                 let mut events = EventStream::open(response, &*candidate.target.endpoint.adapter)?;
                 let mut first = Vec::new();
-                while !first.iter().any(is_answer) {
+                let mut seen = 0;
+                while !first.iter().skip(seen).any(is_answer) {
+                    seen = first.len();
+                    if seen > MOST_EVENTS_WITHOUT_CONTENT {
+                        return Err(ReadError::Provider(own_error(
+                            ProviderErrorKind::ServerError,
+                            format!("the stream said nothing in {seen} events"),
+                        )));
+                    }
                     if !poll_fn(|cx| events.poll_events(cx, &mut first)).await? {
                         let problem = "the stream ended before it said anything".to_owned();
                         return Err(TransportError::Lost(problem).into());
@@ -137,7 +148,8 @@ impl Dispatch<'_> {
                         continue;
                     }
                 };
-            let (tokens, is_another) = (meter.prompt_tokens(), i + 1 < self.candidates.len());
+            let later = self.candidates.get(i + 1..).unwrap_or_default();
+            let (tokens, is_another) = (meter.prompt_tokens(), || self.is_one_able(later));
             let (streamed, clock) = (self.chat.stream, &self.accounting.clock);
             let begun = TimedCall::begin(candidate, tokens, streamed, is_another, clock);
             let Some(mut call) = begun else { continue };
@@ -146,7 +158,7 @@ impl Dispatch<'_> {
             let attempt = self.attempt(candidate, request, &read);
             let now = || self.accounting.clock.now();
             let provider = candidate.target.endpoint.id.as_str();
-            match self.in_time(attempt, is_another).await {
+            match self.in_time(attempt, later).await {
                 Ok(answer) => {
                     candidate.provider.health.began(now());
                     self.accounting.metrics.attempted(provider, "ok");
@@ -178,6 +190,14 @@ impl Dispatch<'_> {
         })
     }
 
+    /// Whether one of `candidates` can express the request. It is written for that, once more than
+    /// for sending it: so this is asked only where the answer matters.
+    fn is_one_able(&self, candidates: &[Candidate]) -> bool {
+        candidates.iter().any(|candidate| {
+            candidate.target.endpoint.adapter.encode(self.chat, &candidate.target).is_ok()
+        })
+    }
+
     async fn attempt<T>(
         &self,
         candidate: &Candidate,
@@ -200,20 +220,27 @@ impl Dispatch<'_> {
 
     /// The attempt, or a timeout: of a stream's first content, or of the whole request.
     ///
-    /// Of a whole answer nothing is heard until it is there. Where another candidate could be asked,
-    /// this one has a time of its own, and leaves at least half of what there is.
+    /// Of a whole answer nothing is heard until it is there. Where one of the `later` candidates
+    /// could be asked, this one has a time of its own, and leaves at least half of what there is.
     async fn in_time<T>(
         &self,
         attempt: impl Future<Output = Result<T, CallFailure>>,
-        is_another: bool,
+        later: &[Candidate],
     ) -> Result<T, CallFailure> {
+        let mut attempt = pin!(attempt);
         let now = Instant::now();
         let mut deadline = self.deadline;
         if self.chat.stream {
             deadline = deadline.min(now + self.timeouts.first_token);
-        } else if is_another {
+        } else if !later.is_empty() {
             let half = deadline.saturating_duration_since(now) / 2;
-            deadline = now + half.min(self.timeouts.whole_answer);
+            let early = now + half.min(self.timeouts.whole_answer);
+            if let Ok(answer) = timeout_at(early, &mut attempt).await {
+                return answer;
+            }
+            if self.is_one_able(later) {
+                deadline = early;
+            }
         }
         timeout_at(deadline, attempt).await.unwrap_or_else(|_| {
             let message = if self.chat.stream {

@@ -10,6 +10,9 @@ use sluice_providers::error::ProviderErrorKind;
 const FAILING_AFTER: u32 = 3;
 /// How many streams in a row that break off in the middle do.
 const BREAKING_AFTER: u32 = 3;
+/// How long broken streams are held against it: whoever is asked for whole answers only, or not at
+/// all since then, has no stream to finish.
+const BREAKS_LAPSE_AFTER: Duration = Duration::from_secs(10 * 60);
 
 /// How one provider has been doing.
 #[derive(Debug, Default)]
@@ -18,6 +21,7 @@ pub struct ProviderHealth {
     /// Streams that began and broke off. Whole answers say nothing about them: what cuts streams
     /// lets those through.
     breaks_in_a_row: AtomicU32,
+    last_break_at: AtomicU64,
     /// Until when it asked to be left alone, in milliseconds since the epoch.
     rests_until: AtomicU64,
     last_answer_at: AtomicU64,
@@ -70,6 +74,10 @@ impl ProviderHealth {
         if !kind.is_the_providers() {
             return;
         }
+        if self.breaks_have_lapsed(now) {
+            clear(&self.breaks_in_a_row);
+        }
+        self.last_break_at.fetch_max(now.0, Ordering::Relaxed);
         self.breaks_in_a_row.fetch_add(1, Ordering::Relaxed);
         self.rest(retry_after, now);
     }
@@ -102,6 +110,7 @@ impl ProviderHealth {
             ProviderState::Resting
         } else if self.failures_in_a_row.load(Ordering::Relaxed) >= FAILING_AFTER
             || self.breaks_in_a_row.load(Ordering::Relaxed) >= BREAKING_AFTER
+                && !self.breaks_have_lapsed(now)
         {
             ProviderState::Failing
         } else if self.last_answer_at.load(Ordering::Relaxed) > 0 {
@@ -109,6 +118,11 @@ impl ProviderHealth {
         } else {
             ProviderState::Unknown
         }
+    }
+
+    fn breaks_have_lapsed(&self, now: UnixMillis) -> bool {
+        let last = UnixMillis(self.last_break_at.load(Ordering::Relaxed));
+        now >= last.plus(BREAKS_LAPSE_AFTER)
     }
 
     fn rest(&self, retry_after: Option<Duration>, now: UnixMillis) {
@@ -157,6 +171,23 @@ mod tests {
         assert_eq!(health.state(NOW), ProviderState::Failing);
         health.finished_stream();
         assert_eq!(health.state(NOW), ProviderState::Ok);
+    }
+
+    #[test]
+    fn broken_streams_are_forgotten_after_a_while() {
+        let health = ProviderHealth::default();
+        let breaks = |now| health.broke_stream(ProviderErrorKind::Connection, None, now);
+        health.began(NOW);
+        let last = NOW.plus(Duration::from_secs(500));
+        [NOW, NOW, last].into_iter().for_each(breaks);
+        assert_eq!(health.state(last.plus(Duration::from_secs(599))), ProviderState::Failing);
+        let later = last.plus(Duration::from_secs(600));
+        assert_eq!(health.state(later), ProviderState::Ok);
+        // They do not count beside new ones either.
+        [later; 2].into_iter().for_each(breaks);
+        assert_eq!(health.state(later), ProviderState::Ok);
+        breaks(later);
+        assert_eq!(health.state(later), ProviderState::Failing);
     }
 
     #[test]

@@ -18,6 +18,8 @@ use sluice_core::level::SecurityLevel;
 use sluice_core::money::{Price, TokenPrice};
 use sluice_core::region::Region;
 use sluice_core::source::{Source, SourceMember};
+use sluice_providers::adapter::Adapter;
+use sluice_providers::adapters::gemini::GeminiGenerateContent;
 use sluice_providers::adapters::openai::OpenAiChat;
 use sluice_providers::endpoint::{Auth, Endpoint, Quirks};
 use sluice_providers::upstream::{Sending, TransportError, Upstream};
@@ -148,15 +150,20 @@ pub(crate) const TIMEOUTS: Timeouts = Timeouts {
 
 impl House {
     pub(crate) fn new(timeouts: Timeouts) -> Self {
-        Self::with(timeouts, None)
+        Self::with(timeouts, None, Arc::new(OpenAiChat))
     }
 
     /// The router's models have room for so many tokens.
     pub(crate) fn with_windows(tokens: u32) -> Self {
-        Self::with(TIMEOUTS, Some(tokens))
+        Self::with(TIMEOUTS, Some(tokens), Arc::new(OpenAiChat))
     }
 
-    fn with(timeouts: Timeouts, window: Option<u32>) -> Self {
+    /// The second provider speaks another dialect, which has no `logit_bias`.
+    pub(crate) fn with_narrow_second(timeouts: Timeouts) -> Self {
+        Self::with(timeouts, None, Arc::new(GeminiGenerateContent))
+    }
+
+    fn with(timeouts: Timeouts, window: Option<u32>, of_second: Arc<dyn Adapter>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let (first, second) = (Arc::new(Scripted::default()), Arc::new(Scripted::default()));
         let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(NOW));
@@ -171,7 +178,7 @@ impl House {
             catalog,
             providers: HashMap::from([
                 ("first".into(), provider("first", first.clone())),
-                ("second".into(), provider("second", second.clone())),
+                ("second".into(), speaking(of_second, "second", second.clone())),
             ]),
             rules: rules(),
             timeouts,
@@ -387,10 +394,14 @@ pub(crate) fn deployment(provider: &str, region: Option<Region>) -> Deployment {
 }
 
 pub(crate) fn provider(id: &str, upstream: Arc<dyn Upstream>) -> Provider {
+    speaking(Arc::new(OpenAiChat), id, upstream)
+}
+
+fn speaking(adapter: Arc<dyn Adapter>, id: &str, upstream: Arc<dyn Upstream>) -> Provider {
     Provider {
         endpoint: Arc::new(Endpoint {
             id: id.into(),
-            adapter: Arc::new(OpenAiChat),
+            adapter,
             base_url: "http://lab.invalid/v1".to_owned(),
             query: String::new(),
             auth: Auth::Bearer,

@@ -35,21 +35,15 @@ pub(crate) async fn create<B: Body + Unpin>(
     };
     let announced = input::announced(headers, limit_mib)?;
     // Whoever may not have another request now need not be read.
-    let slot = api.gateway().slot(&principal, context.arrived_at, input::ARRIVAL)?;
+    let mut slot = api.gateway().slot(&principal, context.arrived_at, input::ARRIVAL)?;
     let share = api.bodies().share(&principal.key.id, budget);
     share.fits(announced)?;
     let body = input::json(body, announced, limit_mib, share).await?;
-    let is_large = body.len() > LARGE_BODY;
-    let chat = match parse(body).await {
-        Ok(chat) => chat,
-        Err(error) => {
-            // It was work; who sends such bodies again and again runs out of requests.
-            if is_large {
-                slot.spend(context.arrived_at);
-            }
-            return Err(error);
-        }
-    };
+    // To take it apart is work, whoever refuses it afterwards.
+    if body.len() > LARGE_BODY {
+        slot.is_work(context.arrived_at);
+    }
+    let chat = parse(body).await?;
     let (include_usage, choices) = (chat.include_usage, chat.n);
     let request_id = context.id.to_string();
     let created = context.arrived_at.seconds();

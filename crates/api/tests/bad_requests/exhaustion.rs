@@ -187,3 +187,18 @@ async fn a_large_body_that_is_wrong_counts_as_a_request_and_a_small_one_does_not
     let tiny = r#"{"role":"user","content":""},"#.repeat(30_000);
     assert_eq!(remaining(format!(r#"{{"model":"mock","messages":[{tiny}0]}}"#)).await, "9998");
 }
+
+#[tokio::test]
+async fn a_large_body_that_is_refused_after_it_was_read_counts_too() {
+    let house = House::new();
+    let unknown = r#"{"model":"none","messages":[{"role":"user","content":"Hello!"}]}"#;
+    let remaining = async |body: &str| {
+        let answered = house.chat(body.to_owned()).await;
+        assert!((400..500).contains(&answered.status), "{}", answered.status);
+        answered.header("x-ratelimit-remaining").unwrap().to_owned()
+    };
+    assert_eq!(remaining(unknown).await, "10000");
+    let padded = format!("{unknown}{}", " ".repeat(256 << 10));
+    assert_eq!(remaining(&padded).await, "9999");
+    assert_eq!(remaining(&padded).await, "9998");
+}

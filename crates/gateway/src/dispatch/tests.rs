@@ -1,5 +1,6 @@
 use sluice_core::answer::FinishReason;
 use sluice_core::chat::ChatRequest;
+use sluice_core::json::{Member, RawJson};
 use sluice_core::usage::UsageSource;
 use sluice_storage::JournalEntry;
 
@@ -185,6 +186,36 @@ async fn the_only_provider_of_a_whole_answer_has_all_the_time() {
     house.expect_of_second(Script { head: seconds(100), ..script([says(0, WHOLE)]) });
     assert!(is_whole(&house.ask(chat("Hello?")).await));
     assert_eq!(began.elapsed(), seconds(100));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_cannot_express_the_request_takes_no_time_from_another() {
+    let house = House::with_narrow_second(Timeouts { whole_answer: seconds(1), ..TIMEOUTS });
+    let began = Instant::now();
+    house.expect(Script { head: seconds(100), ..script([says(0, WHOLE)]) });
+    let mut chat = chat("Hello?");
+    let value = RawJson::parse("1").unwrap();
+    chat.extra.push(Member { name: "logit_bias".into(), value });
+    assert!(is_whole(&house.ask(chat).await));
+    assert_eq!((began.elapsed(), house.calls()), (seconds(100), (1, 0)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_says_nothing_in_many_events_is_given_up() {
+    let empty = "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n";
+    let many = says(0, &empty.repeat(100));
+    for (pieces, attempts) in [(90, 1), (110, 2)] {
+        let house = House::new(TIMEOUTS);
+        let mut steps = vec![many.clone(); pieces];
+        steps.extend([says(0, HELLO), says(0, DONE)]);
+        house.expect(script(steps));
+        house.expect_of_second(script([says(0, HELLO), says(0, DONE)]));
+        let Ok(Answer::Stream(mut stream)) = house.ask(streamed()).await else { panic!() };
+        let mut pieces = Vec::new();
+        while poll_fn(|cx| stream.poll_pieces(cx, &mut pieces)).await {}
+        let record = house.record();
+        assert_eq!((record.outcome, record.attempts), (Outcome::Completed, attempts));
+    }
 }
 
 /// What is claimed of the prompt and of the answer, and what is recorded.

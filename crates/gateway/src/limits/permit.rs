@@ -38,7 +38,8 @@ impl LimitSubjects {
             self.key.unreserve(lease);
             return Err(exceeded);
         }
-        Ok(Slot(Permit { subjects: self.clone(), lease, started: now, settled: false }))
+        let subjects = self.clone();
+        Ok(Slot(Permit { subjects, lease, started: now, work_at: None, settled: false }))
     }
 
     fn key_subject(&self) -> Subject<'_> {
@@ -86,11 +87,10 @@ impl Slot {
         Ok(permit)
     }
 
-    /// The request is refused after it has been work: it counts, and its place is free again.
-    pub fn spend(self, now: UnixMillis) {
-        let permit = &self.0;
-        permit.subjects.key.count(permit.lease, now);
-        permit.subjects.account.count(permit.lease, now);
+    /// The request is work from `now` on: it counts even where it is refused, so that whoever sends
+    /// such requests again and again runs out of them.
+    pub fn is_work(&mut self, now: UnixMillis) {
+        self.0.work_at = Some(now);
     }
 }
 
@@ -100,6 +100,8 @@ pub struct Permit {
     subjects: LimitSubjects,
     lease: u64,
     started: UnixMillis,
+    /// It counts whatever becomes of it.
+    work_at: Option<UnixMillis>,
     settled: bool,
 }
 
@@ -112,9 +114,9 @@ impl Permit {
         }
     }
 
-    /// The request was never sent: takes it back altogether.
+    /// The request was never sent: takes it back altogether, unless it was work already.
     pub fn cancel(mut self) {
-        if !std::mem::replace(&mut self.settled, true) {
+        if self.work_at.is_none() && !std::mem::replace(&mut self.settled, true) {
             self.subjects.key.unreserve(self.lease);
             self.subjects.account.unreserve(self.lease);
         }
@@ -125,6 +127,10 @@ impl Drop for Permit {
     fn drop(&mut self) {
         // Nothing was used, and the clock is not at hand.
         if !std::mem::replace(&mut self.settled, true) {
+            if let Some(now) = self.work_at {
+                self.subjects.key.count(self.lease, now);
+                self.subjects.account.count(self.lease, now);
+            }
             self.subjects.key.give_back(self.lease);
             self.subjects.account.give_back(self.lease);
         }
@@ -196,8 +202,40 @@ mod tests {
             assert_eq!(subjects.rate(NOW).remaining, 4);
             drop(subjects.slot(NOW, later(60)).unwrap());
             assert_eq!(subjects.rate(NOW).remaining, 4);
-            subjects.slot(NOW, later(60)).unwrap().spend(NOW);
+            subjects.slot(NOW, later(60)).unwrap().is_work(NOW);
             assert_eq!(subjects.rate(NOW).remaining, 3);
+            assert_eq!((subjects.key.in_flight(NOW), subjects.account.in_flight(NOW)), (0, 0));
+            assert_eq!(subjects.account.tokens_used(NOW), 10);
+        }
+    }
+
+    #[test]
+    fn what_was_work_counts_once_wherever_it_is_refused() {
+        let (tight, wide) = (limits(9, 100, 9), limits(9, 1_000, 9));
+        for subjects in [subjects(tight, wide), subjects(wide, tight)] {
+            let working = || {
+                let mut slot = subjects.slot(NOW, later(60)).unwrap();
+                slot.is_work(NOW);
+                slot
+            };
+            let counts = |left| {
+                let rates = [
+                    subjects.key.rate(&subjects.key_limits, NOW),
+                    subjects.account.rate(&subjects.account_limits, NOW),
+                ];
+                assert_eq!(rates.map(|rate| rate.remaining), [left; 2]);
+            };
+            // It can never fit.
+            working().admit(101, NOW, later(60)).unwrap_err();
+            counts(8);
+            let permit = working().admit(60, NOW, later(60)).unwrap();
+            counts(7);
+            // It does not fit now, in one case only after the key has admitted it.
+            working().admit(60, NOW, later(60)).unwrap_err();
+            counts(6);
+            permit.settle(10, NOW);
+            working().admit(60, NOW, later(60)).unwrap().cancel();
+            counts(5);
             assert_eq!((subjects.key.in_flight(NOW), subjects.account.in_flight(NOW)), (0, 0));
             assert_eq!(subjects.account.tokens_used(NOW), 10);
         }

@@ -23,7 +23,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::ServeError;
 use super::hangup::{Attentive, Exchange, Socket};
-use super::seats::{Seat, Seats};
+use super::seats::{Held, Seat, Seats};
 use super::stall::StallGuard;
 
 /// How long a new connection may take until its first request has come: its handshake, its first
@@ -154,8 +154,11 @@ async fn serve(
             let needs_key =
                 request.method() != Method::OPTIONS && request.uri().path().starts_with("/api/");
             let response = api.respond(exchange.asked(request), Some(remote)).await;
-            under_way.ends(needs_key && response.status().is_success());
-            Ok::<_, Infallible>(exchange.answered(response, version))
+            if needs_key && response.status().is_success() {
+                under_way.succeeded();
+            }
+            let response = exchange.answered(response, version);
+            Ok::<_, Infallible>(response.map(|body| Held { body, _under_way: under_way }))
         }
     });
     let mut builder = Builder::new(TokioExecutor::new());

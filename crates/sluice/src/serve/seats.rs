@@ -1,15 +1,20 @@
 //! How many connections may be open: of one address, and in all.
 //!
-//! At either bound, whoever has not yet had a successful answer makes room, the oldest first; only
-//! where there is no such connection the new one is closed. So a thousand connections that say
-//! nothing keep nobody out, not even somebody behind the same address.
+//! At either bound somebody makes room: first whoever has not yet had a successful answer, the
+//! oldest first and those with a request under way last, since a request proves nothing; then
+//! whoever had one and has been idle longest. Only where all are known and busy the new connection
+//! is closed. So a thousand connections keep nobody out, not even somebody behind the same address,
+//! whether they say nothing, ask without a key or were answered once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use http_body::{Body, Frame, SizeHint};
 use sluice_gateway::metrics::Metrics;
 use tokio::sync::Notify;
 
@@ -66,8 +71,8 @@ struct State {
     next: u64,
     open: u64,
     addresses: HashMap<IpAddr, Address>,
-    /// Those that make room, by age.
-    strangers: BTreeMap<u64, IpAddr>,
+    /// Those that make room, the first to go first.
+    queue: BTreeMap<Turn, IpAddr>,
     last_logged: Option<Instant>,
     not_logged: u64,
 }
@@ -76,15 +81,53 @@ struct State {
 #[derive(Default)]
 struct Address {
     open: u64,
-    /// Those that make room, by age.
-    strangers: BTreeMap<u64, Arc<Place>>,
+    /// Those that make room, the first to go first.
+    queue: BTreeMap<Turn, Arc<Place>>,
+}
+
+/// When a connection has to make room. No two have the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Turn {
+    rank: Rank,
+    /// Since when it is there, or for a known one: idle.
+    since: u64,
+}
+
+/// Who makes room before whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    IdleStranger,
+    BusyStranger,
+    IdleKnown,
+}
+
+/// How a connection is doing.
+#[derive(Default)]
+struct Standing {
+    /// It had a successful answer.
+    is_known: bool,
+    /// Requests under way.
+    busy: u32,
+    /// `None` while it makes room for nobody.
+    turn: Option<Turn>,
+}
+
+impl Standing {
+    fn rank(&self) -> Option<Rank> {
+        match (self.is_known, self.busy > 0) {
+            (false, false) => Some(Rank::IdleStranger),
+            (false, true) => Some(Rank::BusyStranger),
+            (true, false) => Some(Rank::IdleKnown),
+            (true, true) => None,
+        }
+    }
 }
 
 /// What a connection and the list of all of them share.
 #[derive(Default)]
 struct Place {
     put_out: Notify,
-    /// Somebody else has its place already.
+    /// Somebody else has its place already. Written under the lock of the state.
     is_gone: AtomicBool,
 }
 
@@ -94,12 +137,10 @@ pub(crate) struct Seat {
     place: Arc<Place>,
     id: u64,
     address: IpAddr,
-    /// It had a successful answer, and makes room for nobody.
-    is_known: AtomicBool,
     /// A request has come.
     has_spoken: AtomicBool,
-    /// Requests under way.
-    busy: Mutex<u32>,
+    /// Locked before the state of all.
+    standing: Mutex<Standing>,
 }
 
 impl Seats {
@@ -114,20 +155,20 @@ impl Seats {
         let mut state = shared.lock();
         let here = state.addresses.get(&address).map_or(0, |here| here.open);
         let full = if here >= shared.bounds.of_one_address {
-            let oldest = state.addresses.get(&address).and_then(Address::oldest);
-            Some((oldest.map(|id| (id, address)), "address_full"))
+            let first = state.addresses.get(&address).and_then(Address::first_to_go);
+            Some((first.map(|turn| (turn, address)), "address_full"))
         } else if state.open >= shared.bounds.all {
-            let oldest = state.strangers.first_key_value().map(|(id, address)| (*id, *address));
-            Some((oldest, "full"))
+            let first = state.queue.first_key_value().map(|(turn, address)| (*turn, *address));
+            Some((first, "full"))
         } else {
             None
         };
-        if let Some((oldest, reason)) = full {
-            let reason = if oldest.is_some() { "made_room" } else { reason };
+        if let Some((first, reason)) = full {
+            let reason = if first.is_some() { "made_room" } else { reason };
             shared.metrics.closed(reason);
             state.log(reason, address);
-            let (id, of) = oldest?;
-            if let Some(place) = state.forget_stranger(id, of) {
+            let (turn, of) = first?;
+            if let Some(place) = state.leave_queue(turn, of) {
                 place.is_gone.store(true, Ordering::Relaxed);
                 place.put_out.notify_one();
                 state.leave(of);
@@ -135,22 +176,20 @@ impl Seats {
         } else {
             shared.metrics.connections.inc();
         }
-        let id = state.next;
-        state.next += 1;
+        let id = state.moment();
         state.open += 1;
         let place = Arc::new(Place::default());
-        let here = state.addresses.entry(address).or_default();
-        here.open += 1;
-        here.strangers.insert(id, place.clone());
-        state.strangers.insert(id, address);
+        state.addresses.entry(address).or_default().open += 1;
+        let turn = Turn { rank: Rank::IdleStranger, since: id };
+        state.queue(turn, address, &place);
+        let standing = Standing { turn: Some(turn), ..Standing::default() };
         Some(Seat {
             shared: shared.clone(),
             place,
             id,
             address,
-            is_known: AtomicBool::new(false),
             has_spoken: AtomicBool::new(false),
-            busy: Mutex::new(0),
+            standing: Mutex::new(standing),
         })
     }
 }
@@ -162,16 +201,28 @@ impl Shared {
 }
 
 impl Address {
-    fn oldest(&self) -> Option<u64> {
-        self.strangers.first_key_value().map(|(id, _)| *id)
+    fn first_to_go(&self) -> Option<Turn> {
+        self.queue.first_key_value().map(|(turn, _)| *turn)
     }
 }
 
 impl State {
-    /// From now on it makes room for nobody.
-    fn forget_stranger(&mut self, id: u64, address: IpAddr) -> Option<Arc<Place>> {
-        self.strangers.remove(&id);
-        self.addresses.get_mut(&address)?.strangers.remove(&id)
+    /// A number that is later than all before it.
+    fn moment(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    fn queue(&mut self, turn: Turn, address: IpAddr, place: &Arc<Place>) {
+        self.queue.insert(turn, address);
+        if let Some(here) = self.addresses.get_mut(&address) {
+            here.queue.insert(turn, place.clone());
+        }
+    }
+
+    fn leave_queue(&mut self, turn: Turn, address: IpAddr) -> Option<Arc<Place>> {
+        self.queue.remove(&turn);
+        self.addresses.get_mut(&address)?.queue.remove(&turn)
     }
 
     /// One connection of `address` less.
@@ -197,34 +248,32 @@ impl State {
 }
 
 impl Seat {
-    /// A request has come: while it is under way, the connection makes room for nobody.
-    pub(crate) fn begins(&self) -> UnderWay<'_> {
+    /// A request has come. While it is under way, a known connection makes room for nobody.
+    pub(crate) fn begins(self: &Arc<Self>) -> UnderWay {
         self.has_spoken.store(true, Ordering::Relaxed);
-        let counts = !self.is_known.load(Ordering::Relaxed);
-        if counts {
-            let mut busy = self.busy();
-            *busy += 1;
-            if *busy == 1 {
-                self.shared.lock().forget_stranger(self.id, self.address);
-            }
-        }
-        UnderWay { seat: self, counts, success: false }
+        self.change(|standing| standing.busy += 1);
+        UnderWay { seat: self.clone() }
     }
 
-    fn ends(&self, success: bool) {
-        if self.is_known.load(Ordering::Relaxed) {
+    fn change(&self, change: impl FnOnce(&mut Standing)) {
+        let mut standing = self.standing();
+        change(&mut standing);
+        let rank = standing.rank();
+        if rank == standing.turn.map(|turn| turn.rank) {
             return;
         }
-        let mut busy = self.busy();
-        *busy = busy.saturating_sub(1);
-        if success {
-            self.is_known.store(true, Ordering::Relaxed);
-        } else if *busy == 0 && !self.place.is_gone.load(Ordering::Relaxed) {
-            let mut state = self.shared.lock();
-            state.strangers.insert(self.id, self.address);
-            if let Some(here) = state.addresses.get_mut(&self.address) {
-                here.strangers.insert(self.id, self.place.clone());
-            }
+        let mut state = self.shared.lock();
+        if self.place.is_gone.load(Ordering::Relaxed) {
+            return;
+        }
+        if let Some(turn) = standing.turn.take() {
+            state.leave_queue(turn, self.address);
+        }
+        if let Some(rank) = rank {
+            let since = if rank == Rank::IdleKnown { state.moment() } else { self.id };
+            let turn = Turn { rank, since };
+            state.queue(turn, self.address, &self.place);
+            standing.turn = Some(turn);
         }
     }
 
@@ -244,37 +293,63 @@ impl Seat {
         "made_room"
     }
 
-    fn busy(&self) -> MutexGuard<'_, u32> {
-        self.busy.lock().unwrap_or_else(PoisonError::into_inner)
+    fn standing(&self) -> MutexGuard<'_, Standing> {
+        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A request under way. It ends when this is dropped.
-pub(crate) struct UnderWay<'s> {
-    seat: &'s Seat,
-    counts: bool,
-    success: bool,
+pub(crate) struct UnderWay {
+    seat: Arc<Seat>,
 }
 
-impl UnderWay<'_> {
-    /// It was answered, and after a `success` the connection makes room for nobody any more.
-    pub(crate) fn ends(mut self, success: bool) {
-        self.success = success;
+impl UnderWay {
+    /// It is answered with success: whoever asks is known from now on.
+    pub(crate) fn succeeded(&self) {
+        self.seat.change(|standing| standing.is_known = true);
     }
 }
 
-impl Drop for UnderWay<'_> {
+impl Drop for UnderWay {
     fn drop(&mut self) {
-        if self.counts {
-            self.seat.ends(self.success);
-        }
+        self.seat.change(|standing| standing.busy = standing.busy.saturating_sub(1));
+    }
+}
+
+/// An answer's body. Its request is under way until all of it has been sent: a stream goes on long
+/// after its head.
+pub(crate) struct Held<B> {
+    pub(crate) body: B,
+    pub(crate) _under_way: UnderWay,
+}
+
+impl<B: Body + Unpin> Body for Held<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
+        let turn = self.standing().turn;
         let mut state = self.shared.lock();
-        state.forget_stranger(self.id, self.address);
+        if let Some(turn) = turn {
+            state.leave_queue(turn, self.address);
+        }
         // Whoever has made room has left already, and its successor counts in its stead.
         if !self.place.is_gone.load(Ordering::Relaxed) {
             state.leave(self.address);
@@ -305,6 +380,10 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(30);
 
+    fn take(seats: &Seats, last: u8) -> Option<Arc<Seat>> {
+        seats.take(address(last)).map(Arc::new)
+    }
+
     fn seats(of_one_address: u64, all: u64) -> Seats {
         Seats::new(Bounds { of_one_address, all }, Arc::new(Metrics::default()))
     }
@@ -317,33 +396,73 @@ mod tests {
         seat.place.put_out.notified().now_or_never().is_some()
     }
 
+    /// It had a successful answer.
+    fn is_answered(seat: &Arc<Seat>) {
+        seat.begins().succeeded();
+    }
+
     #[test]
     fn the_oldest_that_said_nothing_makes_room_at_either_bound() {
         let seats = seats(3, 5);
-        let silent: Vec<Seat> = (0..3).map(|_| seats.take(address(1)).unwrap()).collect();
-        let first = silent[0].begins();
-        let more = seats.take(address(1)).unwrap();
+        let silent = [1; 3].map(|of| take(&seats, of).unwrap());
+        let asking = silent[0].begins();
+        let more = take(&seats, 1).unwrap();
         assert_eq!([0, 1, 2].map(|i| is_put_out(&silent[i])), [false, true, false]);
-        let others = [seats.take(address(2)).unwrap(), seats.take(address(3)).unwrap()];
+        let _others = [2, 3].map(|of| take(&seats, of).unwrap());
         // Everything is full now; the oldest of all is the third of the first address.
-        let last = seats.take(address(4)).unwrap();
+        let last = take(&seats, 4).unwrap();
         assert!(is_put_out(&silent[2]) && !is_put_out(&more));
-        // A success stays, a failure makes room again.
-        first.ends(true);
-        let _busy = [&more, &others[0], &others[1]].map(Seat::begins);
-        let failing = last.begins();
-        assert!(seats.take(address(5)).is_none());
-        drop(failing);
-        let _newest = seats.take(address(5)).unwrap();
-        assert!(is_put_out(&last) && !is_put_out(&silent[0]));
+        // Who was answered stays while there are strangers.
+        asking.succeeded();
+        drop(asking);
+        let _newer = [5, 6].map(|of| take(&seats, of).unwrap());
+        assert!(is_put_out(&more) && !is_put_out(&silent[0]) && !is_put_out(&last));
         assert_eq!(seats.0.metrics.connections.get(), 5);
+    }
+
+    #[test]
+    fn a_request_of_a_stranger_keeps_nobody_out() {
+        let seats = seats(9, 3);
+        let [first, second, third] = [1, 2, 3].map(|of| take(&seats, of).unwrap());
+        let _asking = [&first, &second].map(Seat::begins);
+        let fourth = take(&seats, 4).unwrap();
+        assert!(is_put_out(&third), "the idle one goes first, though it came last");
+        let _fourth = fourth.begins();
+        let overlapping = first.begins();
+        let _fifth = take(&seats, 5).unwrap().begins();
+        assert!(is_put_out(&first) && !is_put_out(&second));
+        // What comes after it is gone changes nothing.
+        overlapping.succeeded();
+        drop((overlapping, first, third));
+        let state = seats.0.lock();
+        assert_eq!((state.open, state.queue.len()), (3, 3));
+    }
+
+    #[test]
+    fn known_connections_make_room_while_they_are_idle_the_longest_idle_first() {
+        let seats = seats(9, 3);
+        let known = [1, 2, 3].map(|of| take(&seats, of).unwrap());
+        known.iter().for_each(is_answered);
+        let busy = known[0].begins();
+        is_answered(&known[1]);
+        let fourth = take(&seats, 4).unwrap();
+        assert_eq!([0, 1, 2].map(|i| is_put_out(&known[i])), [false, false, true]);
+        // A stranger still goes before all that are known.
+        let fifth = take(&seats, 5).unwrap();
+        assert!(is_put_out(&fourth) && !is_put_out(&known[1]));
+        let others = [&known[1], &fifth].map(Seat::begins);
+        others[1].succeeded();
+        assert!(take(&seats, 6).is_none(), "all are known and busy");
+        drop(busy);
+        assert!(take(&seats, 6).is_some() && is_put_out(&known[0]));
     }
 
     #[test]
     fn networks_of_ipv6_count_as_one_address() {
         let seats = seats(1, 9);
-        let taken = seats.take("2001:db8::1".parse().unwrap()).unwrap();
-        let _busy = taken.begins();
+        let taken = Arc::new(seats.take("2001:db8::1".parse().unwrap()).unwrap());
+        let busy = taken.begins();
+        busy.succeeded();
         assert!(seats.take("2001:db8::ffff:1".parse().unwrap()).is_none());
         assert!(seats.take("2001:db8:0:1::1".parse().unwrap()).is_some());
         assert!(seats.take("::ffff:192.0.2.1".parse().unwrap()).is_some());
@@ -364,8 +483,8 @@ mod tests {
         let seats = seats(9, 9);
         let silent = seats.take(address(1)).unwrap();
         assert_eq!(silent.given_up(PATIENCE).await, "silent");
-        let spoken = seats.take(address(1)).unwrap();
-        spoken.begins().ends(true);
+        let spoken = take(&seats, 1).unwrap();
+        is_answered(&spoken);
         let waited = tokio::time::timeout(PATIENCE * 100, spoken.given_up(PATIENCE)).await;
         assert!(waited.is_err(), "an idle connection is left alone");
     }
@@ -376,33 +495,36 @@ mod tests {
             steps in prop::collection::vec((0..4_u8, 0..4_u8, any::<usize>()), 0..200),
         ) {
             let seats = seats(4, 9);
-            let mut open: Vec<(Seat, bool)> = Vec::new();
+            let mut open: Vec<(Arc<Seat>, Option<UnderWay>)> = Vec::new();
             for (step, of, which) in steps {
                 let at = which.checked_rem(open.len()).unwrap_or(0);
                 match step {
                     1 if !open.is_empty() => drop(open.swap_remove(at)),
-                    2 if !open.is_empty() && !open[at].1 => {
-                        // Ended below, by hand: a guard cannot stand beside its seat here.
-                        std::mem::forget(open[at].0.begins());
-                        open[at].1 = true;
+                    2 if !open.is_empty() => open[at].1 = Some(open[at].0.begins()),
+                    3 if !open.is_empty() => {
+                        let ended = open[at].1.take();
+                        if let Some(ended) = ended.filter(|_| which.is_multiple_of(2)) {
+                            ended.succeeded();
+                        }
                     }
-                    3 if !open.is_empty() && open[at].1 => {
-                        open[at].0.ends(which.is_multiple_of(2));
-                        open[at].1 = false;
-                    }
-                    _ => open.extend(seats.take(address(of)).map(|seat| (seat, false))),
+                    _ => open.extend(take(&seats, of).map(|seat| (seat, None))),
                 }
                 open.retain(|(seat, _)| !seat.place.is_gone.load(Ordering::Relaxed));
+                let stays = |(seat, busy): &&(Arc<Seat>, Option<UnderWay>)| {
+                    busy.is_some() && seat.standing().is_known
+                };
+                let staying = open.iter().filter(stays).count();
                 let state = seats.0.lock();
+                prop_assert_eq!(state.queue.len() + staying, open.len());
                 prop_assert_eq!(state.open, open.len() as u64);
                 prop_assert!(state.open <= 9);
                 prop_assert!(state.addresses.values().all(|here| here.open <= 4 && here.open > 0));
-                let listed: usize = state.addresses.values().map(|here| here.strangers.len()).sum();
-                prop_assert_eq!(listed, state.strangers.len());
+                let listed: usize = state.addresses.values().map(|here| here.queue.len()).sum();
+                prop_assert_eq!(listed, state.queue.len());
             }
             drop(open);
             prop_assert_eq!(seats.0.lock().open, 0);
-            prop_assert!(seats.0.lock().strangers.is_empty());
+            prop_assert!(seats.0.lock().queue.is_empty());
             prop_assert_eq!(seats.0.metrics.connections.get(), 0);
         }
     }
