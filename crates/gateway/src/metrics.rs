@@ -248,7 +248,7 @@ const DURATIONS: [f64; 14] =
 impl Metrics {
     /// Notes how the server is: whether it is ready, and for how many requests the records wait in
     /// memory or were lost.
-    pub(crate) fn note_state(&self, ready: bool, unwritten: u64, lost: u64) {
+    pub(crate) fn note_state(&self, ready: bool, unwritten: usize, lost: usize) {
         let count = |requests| i64::try_from(requests).unwrap_or(i64::MAX);
         self.ready.set(i64::from(ready));
         self.unwritten_requests.set(count(unwritten));
@@ -346,11 +346,15 @@ mod tests {
         // A family is only rendered once it has a sample.
         let (model, provider) = ("m".to_owned(), "p".to_owned());
         let requests = RequestLabels { model, provider, outcome: "completed" };
-        metrics.requests.get_or_create(&requests);
-        metrics.refused.get_or_create(&RefusalLabels { code: "c".to_owned() });
-        metrics.attempts.get_or_create(&AttemptLabels { provider: "p".to_owned(), result: "ok" });
-        metrics.flags.get_or_create(&FlagLabels { flag: "f".to_owned() });
-        metrics.time_to_first_token.get_or_create(&ModelLabels { model: "m".to_owned() });
+        metrics.requests.get_or_create(&requests).inc();
+        metrics.refused.get_or_create(&RefusalLabels { code: "c".to_owned() }).inc();
+        let attempt = AttemptLabels { provider: "p".to_owned(), result: "ok" };
+        metrics.attempts.get_or_create(&attempt).inc();
+        metrics.flags.get_or_create(&FlagLabels { flag: "f".to_owned() }).inc();
+        metrics
+            .time_to_first_token
+            .get_or_create(&ModelLabels { model: "m".to_owned() })
+            .observe(1.0);
         let rendered = metrics.render();
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let names: Vec<&str> =

@@ -145,7 +145,7 @@ fn nested<E>(
         [(Quote::Single, has(percent("'").kept)), (Quote::Double, has(percent("$`\"\\").kept))];
     let mut inner = String::new();
     // Below a space, all is escaped.
-    if has(percent("\"\\").kept | (1 << b' ') - 1) {
+    if has(percent("\"\\").kept | ((1 << b' ') - 1)) {
         write_escaped(value, &mut inner);
         next(&mut |out| out.push_str(&inner))?;
         next(&mut |out| write_escaped(&inner, out))?;

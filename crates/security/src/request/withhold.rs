@@ -243,7 +243,7 @@ mod tests {
         let sent = send(&filter(), &body.to_string(), &at_maximum()).unwrap();
         assert!(!sent.body.contains("developer mode"));
         let seen: Value = serde_json::from_str(&sent.body).unwrap();
-        let mut expected = body.clone();
+        let mut expected = body;
         for part in expected["messages"][1]["content"].as_array_mut().unwrap() {
             part["text"] = note();
         }
