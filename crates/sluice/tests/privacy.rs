@@ -293,8 +293,13 @@ async fn what_callers_say_of_their_application_is_filtered_before_it_is_kept() {
     let ask = Ask::chat(&request(&json!({}), false)).key(sluice.key()).header("x-title", title);
     let reply = sluice.client().reply(ask).await;
     assert_eq!(sluice.usage_of(&reply.request_id()).await[0]["app_title"], title);
-    let entries = sluice.json_lines(&["audit", "list", "--json"]).await;
-    assert!(entries.iter().any(|entry| entry["app"].as_str().is_some_and(|app| app.contains(APP))));
+    // Entries are listed once they are in the database.
+    until("an audit entry that names the application", async || {
+        let entries = sluice.json_lines(&["audit", "list", "--json"]).await;
+        let names = |entry: &Value| entry["app"].as_str().is_some_and(|app| app.contains(APP));
+        entries.iter().any(names).then_some(())
+    })
+    .await;
 
     let forbidden = [TOKEN, &TOKEN[..20], MAIL];
     assert_absent(&forbidden, &traces(&sluice, &metrics).await);

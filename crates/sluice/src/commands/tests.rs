@@ -347,15 +347,16 @@ async fn keys_set_changes_what_is_named_and_nothing_else() {
     for line in [format!("keys set {}", key.id), "accounts set default".to_owned()] {
         let run = house.run(&line).await;
         assert_eq!(run.exit, Exit::Usage, "{line}");
-        assert!(run.err.contains("nothing to change"), "{}", run.err);
+        assert!(run.err.contains("name a setting to change"), "{}", run.err);
     }
 }
 
 #[tokio::test]
 async fn accounts_are_set_and_shown() {
     let house = House::new();
-    house.done("keys create --name a").await;
-    let line = "accounts set default --name Team --tier lowest --tokens-per-day 5 --region eu-west \
+    house.done("accounts create --name Crew --tier highest").await;
+    house.done("keys create --name a --account Crew").await;
+    let line = "accounts set Crew --name Team --tier lowest --tokens-per-day 5 --region eu-west \
                 --security-level high --zero-retention yes --audit yes";
     house.done(line).await;
     let shown = json(&house.done("accounts show Team --json").await);
