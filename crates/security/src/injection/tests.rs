@@ -86,7 +86,8 @@ fn ordinary_words_score_next_to_nothing() {
     for text in
         ["Hello", "Hello!", "Hi, how are you?", "Thanks.", "What is 2 + 2?", "ok", "Bonjour"]
     {
-        for (origin, most) in [(Origin::User, 0.05), (Origin::Tool, 0.1)] {
+        // Few words tell less in what a tool returned, where more is flagged.
+        for (origin, most) in [(Origin::User, 0.05), (Origin::Tool, 0.15)] {
             assert!(score(text, origin) < most, "{} {text} as {origin:?}", score(text, origin));
         }
     }
