@@ -270,6 +270,17 @@ fn what_was_restored_within_two_things_does_not_leave_in_the_next_turn() {
 }
 
 #[test]
+fn what_stands_behind_a_quote_that_opens_nothing_comes_back_as_it_stood() {
+    for prompt in
+        ["-d '{\"p\": \"https://ada:\\\"}Zq\\nqZ", "export KEY='{\"key\": \"https://ada:\\\"}Zq'qZ"]
+    {
+        let (seen, map) = seen(&finding_marked(), prompt);
+        assert!(!seen.contains("Zq"), "{seen}");
+        assert_eq!(restore(&map, Surrounding::Text, &seen, seen.len()), prompt);
+    }
+}
+
+#[test]
 fn what_is_beyond_the_places_that_are_read_comes_back_as_it_stood() {
     let lines = |count: usize| -> String {
         (0..count).map(|i| format!("export K{i}=\"Zqp\\$a{i}\\\\qZ\"\n")).collect()
@@ -285,10 +296,11 @@ fn what_is_beyond_the_places_that_are_read_comes_back_as_it_stood() {
 }
 
 proptest! {
-    /// Whatever a value is made of, and wherever it stood.
+    /// Whatever a value is made of, and wherever it stood, as long as nothing is closed in front of it
+    /// that was never opened: what is around such a place does not show.
     #[test]
     fn what_the_model_repeats_comes_back_as_it_was(
-        before in prop::collection::vec(prop::sample::select(FRAGMENTS.to_vec()), 0..6),
+        before in prop::collection::vec(prop::sample::select(opening()), 0..6),
         value in r#"([a-z"'\\$`@/%#+]|\\n|\\"|'\\''|%40){1,8}"#,
         after in prop::collection::vec(prop::sample::select(FRAGMENTS.to_vec()), 0..3),
         size in 1..40_usize,
@@ -305,6 +317,11 @@ proptest! {
             prop_assert_eq!(&arguments["content"], prompt.as_str());
         }
     }
+}
+
+/// What may stand in front of a value.
+fn opening() -> Vec<&'static str> {
+    FRAGMENTS.iter().filter(|fragment| !fragment.contains('}')).copied().collect()
 }
 
 const FRAGMENTS: &[&str] = &[

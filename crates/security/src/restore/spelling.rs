@@ -190,7 +190,18 @@ fn begin<'a>(
     let frames = context.frames.as_slice();
     let is_call = surrounding == Surrounding::JsonString;
     match frames {
-        [Frame::Quoted, ..] => return (Cow::Borrowed(value), frames),
+        // What the literal that does not show adds is left alone. The value may have the escapes of
+        // those around it already.
+        [Frame::Quoted, rest @ ..] => {
+            let own = usize::from(is_escaped(value));
+            let of_text = &rest[..rest.len() - usize::from(is_call && !rest.is_empty())];
+            let literals = of_text.iter().filter(|frame| **frame == Frame::Json).count();
+            let escapes = match Needs::of(value) {
+                Needs::Escapes => stood.escapes(literals + own).saturating_sub(own),
+                _ => usize::MAX,
+            };
+            return (Cow::Borrowed(value), &rest[carried(of_text, stood, escapes)..]);
+        }
         [] => return (in_text(map, value, stood), frames),
         // What a string of a call says is a text of its own, unless it is the value as a whole.
         [Frame::Json] if is_call && !context.begins_literal => {

@@ -171,7 +171,7 @@ async fn serve(
         version,
         certificates,
     };
-    tokio::spawn(reload::reload(reload, settings));
+    tokio::spawn(reload::reload(reload, settings, reload::Hangup::new()));
     let mut serving = tokio::spawn(listen::api(bound, shared, stopped.clone()));
 
     let mut signals = background::StopSignals::listen();

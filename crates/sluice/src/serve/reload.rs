@@ -36,9 +36,8 @@ pub(crate) struct Reload {
 
 /// Takes over changes for as long as the server runs. A signal to hang up asks for all files to be
 /// read, changed or not. `settings` are what it runs with.
-pub(crate) async fn reload(mut reload: Reload, settings: Settings) {
+pub(crate) async fn reload(mut reload: Reload, settings: Settings, mut hangup: Hangup) {
     let environment = ProcessEnvironment::default();
-    let mut hangup = Hangup::new();
     let mut follower = Follower::new(settings, &environment);
     let mut notice = Notice::default();
     let mut certificates = reload.certificates.as_ref().map(|held| Watch::new(&held.files()));
@@ -182,14 +181,15 @@ fn refusal(lost: &str, file: Option<&Path>) -> String {
     )
 }
 
-/// The signal to read the configuration again.
-struct Hangup {
+/// The signal to read the configuration again. Made before the server listens: a signal that comes
+/// before would be lost, or end the process.
+pub(crate) struct Hangup {
     #[cfg(unix)]
     signal: Option<tokio::signal::unix::Signal>,
 }
 
 impl Hangup {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             #[cfg(unix)]
             signal: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()).ok(),
