@@ -148,12 +148,7 @@ fn main() -> anyhow::Result<()> {
         What::Request => bench.request()?,
         What::Turns { level, values } => {
             let level = SecurityLevel::parse(level).context("no such level")?;
-            let subject = Subject {
-                account: "bench",
-                level,
-                zero_retention: false,
-                sealed: SealedPlaces::NONE,
-            };
+            let subject = subject("bench", level);
             let requests = turns(*values)?;
             for _ in 0..arguments.rounds {
                 let filter = Filter::new(&FilterSettings::default(), [7; 32])?;
@@ -180,6 +175,11 @@ struct Bench {
     scanner: Scanner,
     rounds: u32,
     seconds: f64,
+}
+
+/// An account's requests at a level, of which no value is sealed.
+fn subject(account: &str, level: SecurityLevel) -> Subject<'_> {
+    Subject { account, level, zero_retention: false, sealed: SealedPlaces::NONE }
 }
 
 impl Bench {
@@ -394,12 +394,7 @@ impl Bench {
         for level in SecurityLevel::ALL {
             let settings = FilterSettings { cache_bytes: 0, ..FilterSettings::default() };
             let forgetful = Filter::new(&settings, [7; 32])?;
-            let subject = Subject {
-                account: "bench",
-                level,
-                zero_retention: false,
-                sealed: SealedPlaces::NONE,
-            };
+            let subject = subject("bench", level);
             for text in ordinary(REQUEST_BYTES) {
                 let source = request(&pieces(&text.text, MESSAGE_BYTES))?;
                 let work = || _ = black_box(forgetful.request(&source, &subject));
@@ -486,12 +481,7 @@ impl Bench {
             if is_request {
                 // What is remembered is an account's own: each pass is the first of one.
                 let account = pass.to_string();
-                let subject = Subject {
-                    account: &account,
-                    level,
-                    zero_retention: false,
-                    sealed: SealedPlaces::NONE,
-                };
+                let subject = subject(&account, level);
                 black_box(filter.request(black_box(&source), &subject).is_ok());
             } else {
                 black_box(self.scanner.scan(black_box(&text), Rules::of(level).redact));
