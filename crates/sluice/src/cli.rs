@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use sluice_core::clock::{Clock, SystemClock};
 use sluice_core::secret::Secret;
-use sluice_gateway::admin::{Admin, NewKey};
-use sluice_storage::{MasterKey, Store};
+use sluice_gateway::admin::NewKey;
 
+use crate::commands::records::Records;
 use crate::commands::{
     Exit, accounts, audit, catalog, check, connect, example_config, filter, keys, route, usage,
 };
@@ -179,11 +179,13 @@ async fn run(command: Command, out: &mut dyn Write, err: &mut dyn Write) -> io::
             route::run(&args, &ProcessEnvironment::without_providers(), &mut io::stdin(), out, err)
         }
         Command::Usage(args) => match recorded(args.config.as_deref()) {
-            Ok(settings) => usage::run(args, data_dir(&settings), clock.now(), out, err).await,
+            Ok(settings) => {
+                usage::run(args, &settings.storage.location(), clock.now(), out, err).await
+            }
             Err(problems) => refuse(&problems, err),
         },
         Command::Audit(args) => match recorded(args.config.as_deref()) {
-            Ok(settings) => audit::run(args, data_dir(&settings), out, err).await,
+            Ok(settings) => audit::run(args, &settings.storage.location(), out, err).await,
             Err(problems) => refuse(&problems, err),
         },
     }
@@ -199,10 +201,6 @@ fn recorded(config: Option<&Path>) -> Result<Settings, Problems> {
 async fn settings(config: Option<&Path>) -> Result<Settings, Problems> {
     let environment = environment(config, ProcessEnvironment::without_providers()).await;
     Settings::open(config, &environment)
-}
-
-fn data_dir(settings: &Settings) -> &Path {
-    &settings.storage.data_dir.0
 }
 
 fn refuse(problems: &Problems, err: &mut dyn Write) -> io::Result<Exit> {
@@ -229,13 +227,10 @@ async fn create_key(
     fitting: connect::FittingKey,
     now: sluice_core::clock::UnixMillis,
 ) -> Result<Secret<String>, Box<dyn std::error::Error>> {
-    let store = Store::open(data_dir(settings)).await?;
-    let master_key = MasterKey::load_or_create(data_dir(settings))?;
-    store.check_master_key(&master_key).await?;
-    let admin = Admin { store: &store, master_key: &master_key, now };
+    let records = Records::open(&settings.storage.location()).await?;
     let wish =
         NewKey { max_tokens: fitting.max_tokens, ..NewKey::named(&fitting.name, fitting.class) };
-    let created = admin.create_key(wish, Some(&settings.catalog)).await?;
-    store.close().await;
+    let created = records.admin(now).create_key(wish, Some(&settings.catalog)).await?;
+    records.store.close().await;
     Ok(Secret::new(created.key.expose().to_owned()))
 }

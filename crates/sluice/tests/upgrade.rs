@@ -115,7 +115,7 @@ async fn holds_everything(sluice: &Sluice) {
     assert_eq!(trail["entries"], AUDIT_ENTRIES);
     assert_eq!(trail["head"], AUDIT_HEAD);
 
-    let store = Store::open_existing(&sluice.data_dir()).await.unwrap();
+    let store = Store::open_existing(&*sluice.data_dir()).await.unwrap();
     let mut windows = BTreeMap::new();
     for count in store.windows_since(0).await.unwrap() {
         if let WindowSubject::Key(id) = count.subject {

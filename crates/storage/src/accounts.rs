@@ -6,12 +6,11 @@ use sluice_core::ids::AccountId;
 use sluice_core::key::AccountTier;
 use sluice_core::level::SecurityLevel;
 use sluice_core::region::Region;
-use sqlx::sqlite::SqliteRow;
 
 use crate::changes;
+use crate::database::{Row, Target, Value, insert_one, sql, update_one};
 use crate::error::StorageError;
 use crate::open::Store;
-use crate::row::{Columns, to_db, to_db_opt};
 
 /// An account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,39 +39,39 @@ pub struct AccountRecord {
     pub audit: bool,
 }
 
+/// Where accounts are kept: the identity first, then everything else.
+const TABLE: (&str, &[&str]) = (
+    "accounts",
+    &[
+        "id",
+        "name",
+        "tier",
+        "created_at",
+        "requests_per_hour",
+        "tokens_per_day",
+        "concurrent_requests",
+        "region",
+        "minimum_level",
+        "zero_retention",
+        "audit",
+    ],
+);
+
 impl Store {
     /// Adds an account. Its id and name must be new.
     pub async fn insert_account(&self, account: &AccountRecord) -> Result<(), StorageError> {
         const DOING: &str = "create the account";
         let mut tx = self.begin_write(DOING).await?;
-        sqlx::query(
-            "INSERT INTO accounts (id, name, tier, created_at, requests_per_hour, tokens_per_day, \
-             concurrent_requests, region, minimum_level, zero_retention, audit) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-        )
-        .bind(account.id.as_str())
-        .bind(&account.name)
-        .bind(account.tier.as_str())
-        .bind(to_db(account.created_at.0))
-        .bind(to_db_opt(account.requests_per_hour))
-        .bind(to_db_opt(account.tokens_per_day))
-        .bind(to_db_opt(account.concurrent_requests))
-        .bind(account.region.map(Region::as_str))
-        .bind(account.minimum_level.as_str())
-        .bind(account.zero_retention)
-        .bind(account.audit)
-        .execute(&mut *tx)
-        .await
-        .map_err(refused(DOING))?;
+        insert_one(&mut tx, TABLE, values(account)).await.map_err(refused(DOING))?;
         changes::bump(&mut tx, DOING).await?;
-        tx.commit().await.map_err(StorageError::database(DOING))?;
+        tx.commit(DOING).await?;
         self.sync(DOING).await
     }
 
     /// All accounts, in the order of their creation.
     pub async fn accounts(&self) -> Result<Vec<AccountRecord>, StorageError> {
-        sqlx::query("SELECT * FROM accounts ORDER BY created_at, id")
-            .fetch_all(self.pool())
+        sql("SELECT * FROM accounts ORDER BY created_at, id")
+            .fetch_all(self.database())
             .await
             .map_err(StorageError::database("list the accounts"))?
             .iter()
@@ -82,14 +81,7 @@ impl Store {
 
     /// The account with this id.
     pub async fn account(&self, id: &AccountId) -> Result<Option<AccountRecord>, StorageError> {
-        sqlx::query("SELECT * FROM accounts WHERE id = $1")
-            .bind(id.as_str())
-            .fetch_optional(self.pool())
-            .await
-            .map_err(StorageError::database("read the account"))?
-            .as_ref()
-            .map(read)
-            .transpose()
+        find(self.database(), id, "read the account").await
     }
 
     /// Writes what may change about an account: everything but its id and its creation.
@@ -102,38 +94,32 @@ impl Store {
     ) -> Result<bool, StorageError> {
         const DOING: &str = "change the account";
         let mut tx = self.begin_write(DOING).await?;
-        let found = sqlx::query("SELECT * FROM accounts WHERE id = $1")
-            .bind(old.id.as_str())
-            .fetch_optional(&mut *tx)
-            .await
-            .map_err(StorageError::database(DOING))?;
-        if found.as_ref().map(read).transpose()?.as_ref() != Some(old) {
-            tx.rollback().await.map_err(StorageError::database(DOING))?;
+        if find(&mut tx, &old.id, DOING).await?.as_ref() != Some(old) {
+            tx.rollback(DOING).await?;
             return Ok(false);
         }
-        sqlx::query(
-            "UPDATE accounts SET name = $1, tier = $2, requests_per_hour = $3, \
-             tokens_per_day = $4, concurrent_requests = $5, region = $6, minimum_level = $7, \
-             zero_retention = $8, audit = $9 WHERE id = $10",
-        )
-        .bind(&new.name)
-        .bind(new.tier.as_str())
-        .bind(to_db_opt(new.requests_per_hour))
-        .bind(to_db_opt(new.tokens_per_day))
-        .bind(to_db_opt(new.concurrent_requests))
-        .bind(new.region.map(Region::as_str))
-        .bind(new.minimum_level.as_str())
-        .bind(new.zero_retention)
-        .bind(new.audit)
-        .bind(old.id.as_str())
-        .execute(&mut *tx)
-        .await
-        .map_err(refused(DOING))?;
+        let new = AccountRecord { id: old.id.clone(), created_at: old.created_at, ..new.clone() };
+        update_one(&mut tx, TABLE, values(&new)).await.map_err(refused(DOING))?;
         changes::bump(&mut tx, DOING).await?;
-        tx.commit().await.map_err(StorageError::database(DOING))?;
+        tx.commit(DOING).await?;
         self.sync(DOING).await?;
         Ok(true)
     }
+}
+
+async fn find<'c>(
+    on: impl Into<Target<'c>>,
+    id: &AccountId,
+    doing: &'static str,
+) -> Result<Option<AccountRecord>, StorageError> {
+    sql("SELECT * FROM accounts WHERE id = $1")
+        .bind(id.as_str())
+        .fetch_optional(on)
+        .await
+        .map_err(StorageError::database(doing))?
+        .as_ref()
+        .map(read)
+        .transpose()
 }
 
 /// A name that another account has is the only thing that the database itself refuses.
@@ -146,11 +132,27 @@ fn refused(doing: &'static str) -> impl FnOnce(sqlx::Error) -> StorageError {
     }
 }
 
-fn read(row: &SqliteRow) -> Result<AccountRecord, StorageError> {
-    let row = Columns(row);
+/// In the order of [`TABLE`].
+fn values(account: &AccountRecord) -> Vec<Value> {
+    vec![
+        account.id.as_str().into(),
+        (&account.name).into(),
+        account.tier.as_str().into(),
+        account.created_at.into(),
+        account.requests_per_hour.into(),
+        account.tokens_per_day.into(),
+        account.concurrent_requests.into(),
+        account.region.map(Region::as_str).into(),
+        account.minimum_level.as_str().into(),
+        account.zero_retention.into(),
+        account.audit.into(),
+    ]
+}
+
+fn read(row: &Row) -> Result<AccountRecord, StorageError> {
     Ok(AccountRecord {
         id: row.text("id")?,
-        name: row.plain("name")?,
+        name: row.string("name")?,
         tier: row.word("tier", AccountTier::parse)?,
         created_at: row.moment("created_at")?,
         requests_per_hour: row.count_opt("requests_per_hour")?,
@@ -158,7 +160,7 @@ fn read(row: &SqliteRow) -> Result<AccountRecord, StorageError> {
         concurrent_requests: row.count_opt("concurrent_requests")?,
         region: row.word_opt("region", Region::parse)?,
         minimum_level: row.word("minimum_level", SecurityLevel::parse)?,
-        zero_retention: row.plain("zero_retention")?,
-        audit: row.plain("audit")?,
+        zero_retention: row.flag("zero_retention")?,
+        audit: row.flag("audit")?,
     })
 }

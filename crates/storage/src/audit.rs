@@ -18,13 +18,11 @@ use sluice_core::money::PicoUsd;
 use sluice_core::outcome::Outcome;
 use sluice_core::region::Region;
 use sluice_core::usage::Usage;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
 
+use crate::database::{Row, Transaction, sql};
 use crate::error::StorageError;
 use crate::master_key::{MasterKey, hmac, to_hex};
 use crate::open::Store;
-use crate::row::{Columns, to_db};
 use crate::seal::{Outside, SealFile};
 use crate::usage::{Order, picos};
 
@@ -163,26 +161,27 @@ pub enum Tampering {
 impl Store {
     /// The audit entries in the database that `filter` admits.
     pub async fn audit(&self, filter: &AuditFilter) -> Result<Vec<ChainedEntry>, StorageError> {
-        let mut query = QueryBuilder::<Sqlite>::new("SELECT seq, entry, hash FROM audit_entries");
+        let mut query = sql("SELECT seq, entry, hash FROM audit_entries");
         if let Some(audit_id) = &filter.audit_id {
-            query.push(" WHERE audit_id = ").push_bind(audit_id);
+            query.push(" WHERE audit_id = ");
+            query.push_bind(audit_id);
         }
         query.push(match filter.order {
             Order::NewestFirst => " ORDER BY seq DESC",
             Order::OldestFirst => " ORDER BY seq",
         });
         if let Some(limit) = filter.limit {
-            query.push(" LIMIT ").push_bind(i64::from(limit));
+            query.push(" LIMIT ");
+            query.push_bind(limit);
         }
-        let rows = query.build().fetch_all(self.pool()).await;
+        let rows = query.fetch_all(self.database()).await;
         rows.map_err(StorageError::database("list the audit trail"))?
             .iter()
             .map(|row| {
-                let row = Columns(row);
-                let text: String = row.plain("entry")?;
+                let text = row.string("entry")?;
                 let entry = serde_json::from_str(&text)
                     .map_err(|_| StorageError::Unreadable { column: "entry", value: text })?;
-                Ok(ChainedEntry { seq: row.count("seq")?, hash: row.plain("hash")?, entry })
+                Ok(ChainedEntry { seq: row.count("seq")?, hash: row.string("hash")?, entry })
             })
             .collect()
     }
@@ -195,13 +194,12 @@ impl Store {
         let mut tx = self.begin_read(DOING).await?;
         let mut last = Position::genesis();
         loop {
-            let rows =
-                sqlx::query("SELECT * FROM audit_entries WHERE seq > $1 ORDER BY seq LIMIT $2")
-                    .bind(to_db(last.seq))
-                    .bind(PAGE)
-                    .fetch_all(&mut *tx)
-                    .await
-                    .map_err(StorageError::database(DOING))?;
+            let rows = sql("SELECT * FROM audit_entries WHERE seq > $1 ORDER BY seq LIMIT $2")
+                .bind(last.seq)
+                .bind(PAGE)
+                .fetch_all(&mut tx)
+                .await
+                .map_err(StorageError::database(DOING))?;
             if rows.is_empty() {
                 break;
             }
@@ -240,12 +238,11 @@ impl Position {
 /// Whether a row follows `last`, and is the one that was sealed.
 fn check_link(
     last: &Position,
-    row: &SqliteRow,
+    row: &Row,
     outside: &Outside,
 ) -> Result<Result<Position, BrokenLink>, StorageError> {
-    let row = Columns(row);
-    let (seq, entry): (u64, String) = (row.count("seq")?, row.plain("entry")?);
-    let (previous, hash): (String, String) = (row.plain("previous")?, row.plain("hash")?);
+    let (seq, entry): (u64, String) = (row.count("seq")?, row.string("entry")?);
+    let (previous, hash): (String, String) = (row.string("previous")?, row.string("hash")?);
     let expected = last.seq + 1;
     let (kind, problem) = if seq != expected {
         (Tampering::Deleted, "the entry was deleted")
@@ -339,20 +336,19 @@ impl Outside {
 }
 
 async fn read_head(
-    tx: &mut SqliteConnection,
+    tx: &mut Transaction,
     seal: &AuditSeal,
     doing: &'static str,
 ) -> Result<Head, StorageError> {
-    let row = sqlx::query("SELECT * FROM audit_head WHERE id = 1")
+    let row = sql("SELECT * FROM audit_head WHERE id = 1")
         .fetch_optional(tx)
         .await
         .map_err(StorageError::database(doing))?;
     let Some(row) = row else {
         return Ok(Head::Missing);
     };
-    let row = Columns(&row);
-    let position = Position { seq: row.count("seq")?, hash: row.plain("hash")? };
-    let sealed: String = row.plain("seal")?;
+    let position = Position { seq: row.count("seq")?, hash: row.string("hash")? };
+    let sealed: String = row.string("seal")?;
     Ok(if seal.seal(&position) == sealed { Head::Sealed(position) } else { Head::Forged })
 }
 
@@ -371,7 +367,7 @@ pub(crate) async fn end(store: &Store, seal: &AuditSeal) -> Result<Position, Sto
 ///
 /// Only the ingester calls this: there is one writer.
 pub(crate) async fn append(
-    tx: &mut SqliteConnection,
+    tx: &mut Transaction,
     seal: &AuditSeal,
     outside: &Outside,
     entries: &[&AuditEntry],
@@ -387,11 +383,9 @@ pub(crate) async fn append(
             value: error.to_string(),
         })?;
         let next = Position { seq: last.seq + 1, hash: link_hash(&last.hash, &json) };
-        let done = sqlx::query(
-            "INSERT INTO audit_entries (seq, audit_id, entry, previous, hash) \
-             VALUES ($1, $2, $3, $4, $5) ON CONFLICT (audit_id) DO NOTHING",
-        )
-        .bind(to_db(next.seq))
+        let added = sql("INSERT INTO audit_entries (seq, audit_id, entry, previous, hash) \
+             VALUES ($1, $2, $3, $4, $5) ON CONFLICT (audit_id) DO NOTHING")
+        .bind(next.seq)
         .bind(&entry.audit_id)
         .bind(json)
         .bind(&last.hash)
@@ -399,15 +393,13 @@ pub(crate) async fn append(
         .execute(&mut *tx)
         .await
         .map_err(StorageError::database(DOING))?;
-        if done.rows_affected() == 1 {
+        if added == 1 {
             last = next;
         }
     }
-    sqlx::query(
-        "INSERT INTO audit_head (id, seq, hash, seal) VALUES (1, $1, $2, $3) ON CONFLICT (id) \
-         DO UPDATE SET seq = excluded.seq, hash = excluded.hash, seal = excluded.seal",
-    )
-    .bind(to_db(last.seq))
+    sql("INSERT INTO audit_head (id, seq, hash, seal) VALUES (1, $1, $2, $3) ON CONFLICT (id) \
+         DO UPDATE SET seq = excluded.seq, hash = excluded.hash, seal = excluded.seal")
+    .bind(last.seq)
     .bind(&last.hash)
     .bind(seal.seal(&last))
     .execute(tx)
@@ -421,7 +413,7 @@ pub(crate) async fn append(
 /// Where somebody tampered with its end, it goes on behind a gap: a new seal must not heal what
 /// [`Store::verify_audit`] should report, and new requests must not go without an entry.
 async fn resume(
-    tx: &mut SqliteConnection,
+    tx: &mut Transaction,
     seal: &AuditSeal,
     outside: &Outside,
     doing: &'static str,
@@ -451,32 +443,31 @@ async fn resume(
 }
 
 /// The last entry in the database, sealed or not.
-async fn last_row(
-    tx: &mut SqliteConnection,
-    doing: &'static str,
-) -> Result<Position, StorageError> {
-    let row = sqlx::query("SELECT seq, hash FROM audit_entries ORDER BY seq DESC LIMIT 1")
+async fn last_row(tx: &mut Transaction, doing: &'static str) -> Result<Position, StorageError> {
+    let row = sql("SELECT seq, hash FROM audit_entries ORDER BY seq DESC LIMIT 1")
         .fetch_optional(tx)
         .await
         .map_err(StorageError::database(doing))?;
     let Some(row) = row else { return Ok(Position::genesis()) };
-    let row = Columns(&row);
-    Ok(Position { seq: row.count("seq")?, hash: row.plain("hash")? })
+    Ok(Position { seq: row.count("seq")?, hash: row.string("hash")? })
 }
 
 /// Whether this entry is in the database.
 async fn stands(
-    tx: &mut SqliteConnection,
+    tx: &mut Transaction,
     position: &Position,
     doing: &'static str,
 ) -> Result<bool, StorageError> {
     if *position == Position::genesis() {
         return Ok(true);
     }
-    let hash: Option<String> = sqlx::query_scalar("SELECT hash FROM audit_entries WHERE seq = $1")
-        .bind(to_db(position.seq))
+    let row = sql("SELECT hash FROM audit_entries WHERE seq = $1")
+        .bind(position.seq)
         .fetch_optional(tx)
         .await
         .map_err(StorageError::database(doing))?;
-    Ok(hash.is_some_and(|hash| hash == position.hash))
+    Ok(match row {
+        Some(row) => row.string("hash")? == position.hash,
+        None => false,
+    })
 }

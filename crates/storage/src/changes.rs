@@ -3,28 +3,24 @@
 //! A server asks for it once a second and reads keys and accounts again when it has moved, so that
 //! a key made or revoked by another process counts within a second.
 
-use sqlx::SqliteConnection;
-
+use crate::database::{Transaction, sql};
 use crate::error::StorageError;
 use crate::open::Store;
 
 impl Store {
     /// The number of changes so far.
     pub async fn change_version(&self) -> Result<u64, StorageError> {
-        let version: i64 = sqlx::query_scalar("SELECT version FROM changes WHERE id = 1")
-            .fetch_one(self.pool())
+        sql("SELECT version FROM changes WHERE id = 1")
+            .fetch_one(self.database())
             .await
-            .map_err(StorageError::database("ask for changes"))?;
-        Ok(version.unsigned_abs())
+            .map_err(StorageError::database("ask for changes"))?
+            .count("version")
     }
 }
 
 /// Counts a change, in the transaction that makes it.
-pub(crate) async fn bump(
-    tx: &mut SqliteConnection,
-    doing: &'static str,
-) -> Result<(), StorageError> {
-    sqlx::query("UPDATE changes SET version = version + 1 WHERE id = 1")
+pub(crate) async fn bump(tx: &mut Transaction, doing: &'static str) -> Result<(), StorageError> {
+    sql("UPDATE changes SET version = version + 1 WHERE id = 1")
         .execute(tx)
         .await
         .map_err(StorageError::database(doing))?;

@@ -30,6 +30,37 @@ pub enum StorageError {
         #[source]
         source: sqlx::Error,
     },
+    /// The database's server cannot be reached, or takes nobody now. It may a little later.
+    #[error("the database {server} cannot be reached: {source}")]
+    Away {
+        /// Host, port and database.
+        server: String,
+        /// What went wrong.
+        #[source]
+        source: sqlx::Error,
+    },
+    /// The database's server refuses, and will go on refusing.
+    #[error("the database {server} refuses: {source}; {fix}")]
+    Refused {
+        /// Host, port and database.
+        server: String,
+        /// What it said.
+        #[source]
+        source: sqlx::Error,
+        /// What can be done about it.
+        fix: &'static str,
+    },
+    /// The server's database cannot hold every text.
+    #[error(
+        "the database {server} has the encoding {encoding}, which cannot hold every text; make one \
+         with `CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`, and set storage.url to it"
+    )]
+    Encoding {
+        /// Host, port and database.
+        server: String,
+        /// Its encoding.
+        encoding: String,
+    },
     /// The database was written by a newer version.
     #[error(
         "the database is at version {found} and this program knows versions up to {known}; \

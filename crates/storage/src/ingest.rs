@@ -9,14 +9,12 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sqlx::{Row as _, SqliteConnection};
-
 use crate::audit::{self, AuditSeal, Position};
+use crate::database::{Transaction, sql};
 use crate::error::StorageError;
 use crate::journal::{Chunk, Journal, JournalEntry, JournalSeal, Reading, Segment, list};
 use crate::master_key::MasterKey;
 use crate::open::{Store, journal_dir};
-use crate::row::to_db;
 use crate::seal::{Outside, SealFile};
 use crate::sums::SumAdditions;
 use crate::usage;
@@ -295,19 +293,17 @@ impl Ingester {
         let entries = &batch.chunk.entries;
         let stored = store_entries(&mut tx, (&self.seal, outside), entries, pace).await?;
         if let Stored::NotInBulk = stored {
-            tx.rollback().await.map_err(StorageError::database(DOING))?;
+            tx.rollback(DOING).await?;
             return Ok(stored);
         }
-        sqlx::query(
-            "INSERT INTO journal_segments (name, read_to) VALUES ($1, $2) \
-             ON CONFLICT (name) DO UPDATE SET read_to = excluded.read_to",
-        )
+        sql("INSERT INTO journal_segments (name, read_to) VALUES ($1, $2) \
+             ON CONFLICT (name) DO UPDATE SET read_to = excluded.read_to")
         .bind(&batch.segment.name)
-        .bind(to_db(batch.chunk.read_to))
-        .execute(&mut *tx)
+        .bind(batch.chunk.read_to)
+        .execute(&mut tx)
         .await
         .map_err(StorageError::database(DOING))?;
-        tx.commit().await.map_err(StorageError::database(DOING))?;
+        tx.commit(DOING).await?;
         Ok(stored)
     }
 
@@ -333,9 +329,9 @@ impl Ingester {
             fix,
         ))?;
         // After the file: without the row, a file that is still there would be read again.
-        sqlx::query("DELETE FROM journal_segments WHERE name = $1")
+        sql("DELETE FROM journal_segments WHERE name = $1")
             .bind(&segment.name)
-            .execute(self.store.pool())
+            .execute(self.store.database())
             .await
             .map_err(StorageError::database(DOING))?;
         if let Some(known) = &mut self.known {
@@ -348,14 +344,11 @@ impl Ingester {
 /// How far each segment has been read.
 pub(crate) async fn load_positions(store: &Store) -> Result<Positions, StorageError> {
     const DOING: &str = "find the place in the journal";
-    let rows = sqlx::query("SELECT name, read_to FROM journal_segments")
-        .fetch_all(store.pool())
+    let rows = sql("SELECT name, read_to FROM journal_segments")
+        .fetch_all(store.database())
         .await
         .map_err(StorageError::database(DOING))?;
-    rows.iter()
-        .map(|row| Ok((row.try_get("name")?, row.try_get::<i64, _>("read_to")?.unsigned_abs())))
-        .collect::<Result<_, sqlx::Error>>()
-        .map_err(StorageError::database(DOING))
+    rows.iter().map(|row| Ok((row.string("name")?, row.count("read_to")?))).collect()
 }
 
 /// The earliest segment that has something to do.
@@ -385,7 +378,7 @@ fn next_batch(
 
 /// Stores entries and everything that is added up from them.
 async fn store_entries(
-    tx: &mut SqliteConnection,
+    tx: &mut Transaction,
     (seal, outside): (&AuditSeal, &Outside),
     entries: &[JournalEntry],
     pace: Pace,

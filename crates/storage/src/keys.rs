@@ -1,18 +1,17 @@
 //! Service keys: everything about a key but the key itself.
 
+use serde::Serialize;
 use sluice_core::clock::UnixMillis;
 use sluice_core::ids::{AccountId, KeyId};
 use sluice_core::key::{KeyClass, MaxTokensBound};
 use sluice_core::level::SecurityLevel;
 use sluice_core::region::Region;
-use sqlx::SqliteConnection;
-use sqlx::sqlite::SqliteRow;
 
 use crate::changes;
+use crate::database::{Row, Target, Value, insert_one, sql, update_one};
 use crate::error::StorageError;
 use crate::master_key::KeyHash;
 use crate::open::Store;
-use crate::row::{Columns, list_to_db, to_db, to_db_opt};
 
 /// A service key's record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,14 +76,41 @@ pub struct Replacement<'a> {
     pub new: &'a KeyRecord,
 }
 
+/// Where keys are kept: the identity first, then everything else.
+const TABLE: (&str, &[&str]) = (
+    "service_keys",
+    &[
+        "id",
+        "account_id",
+        "name",
+        "prefix",
+        "hash",
+        "class",
+        "models",
+        "regions",
+        "region",
+        "minimum_level",
+        "zero_retention",
+        "audit",
+        "max_tokens",
+        "requests_per_hour",
+        "tokens_per_day",
+        "owner",
+        "created_at",
+        "expires_at",
+        "revoked_at",
+        "replaced_by",
+    ],
+);
+
 impl Store {
     /// Adds a key.
     pub async fn insert_key(&self, key: &KeyRecord) -> Result<(), StorageError> {
         const DOING: &str = "create the key";
         let mut tx = self.begin_write(DOING).await?;
-        insert(&mut tx, key, DOING).await?;
+        insert_one(&mut tx, TABLE, values(key)).await.map_err(refused(DOING))?;
         changes::bump(&mut tx, DOING).await?;
-        tx.commit().await.map_err(StorageError::database(DOING))?;
+        tx.commit(DOING).await?;
         self.sync(DOING).await
     }
 
@@ -94,31 +120,29 @@ impl Store {
     pub async fn replace_key(&self, replacement: Replacement<'_>) -> Result<bool, StorageError> {
         const DOING: &str = "rotate the key";
         let mut tx = self.begin_write(DOING).await?;
-        insert(&mut tx, replacement.new, DOING).await?;
-        let done = sqlx::query(
-            "UPDATE service_keys SET replaced_by = $1, expires_at = $2 \
-             WHERE id = $3 AND replaced_by IS NULL AND revoked_at IS NULL",
-        )
+        insert_one(&mut tx, TABLE, values(replacement.new)).await.map_err(refused(DOING))?;
+        let replaced = sql("UPDATE service_keys SET replaced_by = $1, expires_at = $2 \
+             WHERE id = $3 AND replaced_by IS NULL AND revoked_at IS NULL")
         .bind(replacement.new.id.as_str())
-        .bind(to_db(replacement.old_expires_at.0))
+        .bind(replacement.old_expires_at)
         .bind(replacement.old.as_str())
-        .execute(&mut *tx)
+        .execute(&mut tx)
         .await
         .map_err(StorageError::database(DOING))?;
-        if done.rows_affected() == 0 {
-            tx.rollback().await.map_err(StorageError::database(DOING))?;
+        if replaced == 0 {
+            tx.rollback(DOING).await?;
             return Ok(false);
         }
         changes::bump(&mut tx, DOING).await?;
-        tx.commit().await.map_err(StorageError::database(DOING))?;
+        tx.commit(DOING).await?;
         self.sync(DOING).await?;
         Ok(true)
     }
 
     /// All keys, also those that no longer work, in the order of their creation.
     pub async fn keys(&self) -> Result<Vec<KeyRecord>, StorageError> {
-        sqlx::query("SELECT * FROM service_keys ORDER BY created_at, id")
-            .fetch_all(self.pool())
+        sql("SELECT * FROM service_keys ORDER BY created_at, id")
+            .fetch_all(self.database())
             .await
             .map_err(StorageError::database("list the keys"))?
             .iter()
@@ -128,21 +152,14 @@ impl Store {
 
     /// The key with this id.
     pub async fn key(&self, id: &KeyId) -> Result<Option<KeyRecord>, StorageError> {
-        sqlx::query("SELECT * FROM service_keys WHERE id = $1")
-            .bind(id.as_str())
-            .fetch_optional(self.pool())
-            .await
-            .map_err(StorageError::database("read the key"))?
-            .as_ref()
-            .map(read)
-            .transpose()
+        find(self.database(), id, "read the key").await
     }
 
     /// The key with this hash: one that a caller presents.
     pub async fn key_of_hash(&self, hash: &KeyHash) -> Result<Option<KeyRecord>, StorageError> {
-        sqlx::query("SELECT * FROM service_keys WHERE hash = $1")
+        sql("SELECT * FROM service_keys WHERE hash = $1")
             .bind(hash.to_hex())
-            .fetch_optional(self.pool())
+            .fetch_optional(self.database())
             .await
             .map_err(StorageError::database("look up the key"))?
             .as_ref()
@@ -154,18 +171,17 @@ impl Store {
     pub async fn revoke_key(&self, id: &KeyId, at: UnixMillis) -> Result<bool, StorageError> {
         const DOING: &str = "revoke the key";
         let mut tx = self.begin_write(DOING).await?;
-        let done = sqlx::query(
-            "UPDATE service_keys SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL",
-        )
-        .bind(to_db(at.0))
-        .bind(id.as_str())
-        .execute(&mut *tx)
-        .await
-        .map_err(StorageError::database(DOING))?;
+        let revoked =
+            sql("UPDATE service_keys SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL")
+                .bind(at)
+                .bind(id.as_str())
+                .execute(&mut tx)
+                .await
+                .map_err(StorageError::database(DOING))?;
         changes::bump(&mut tx, DOING).await?;
-        tx.commit().await.map_err(StorageError::database(DOING))?;
+        tx.commit(DOING).await?;
         self.sync(DOING).await?;
-        Ok(done.rows_affected() > 0)
+        Ok(revoked > 0)
     }
 
     /// Writes what may change about a key. Its secret, its creation, its revocation and what
@@ -175,107 +191,100 @@ impl Store {
     pub async fn change_key(&self, old: &KeyRecord, new: &KeyRecord) -> Result<bool, StorageError> {
         const DOING: &str = "change the key";
         let mut tx = self.begin_write(DOING).await?;
-        let found = sqlx::query("SELECT * FROM service_keys WHERE id = $1")
-            .bind(old.id.as_str())
-            .fetch_optional(&mut *tx)
-            .await
-            .map_err(StorageError::database(DOING))?;
-        if found.as_ref().map(read).transpose()?.as_ref() != Some(old) {
-            tx.rollback().await.map_err(StorageError::database(DOING))?;
+        if find(&mut tx, &old.id, DOING).await?.as_ref() != Some(old) {
+            tx.rollback(DOING).await?;
             return Ok(false);
         }
-        sqlx::query(
-            "UPDATE service_keys SET account_id = $1, name = $2, class = $3, models = $4, \
-             regions = $5, region = $6, minimum_level = $7, zero_retention = $8, audit = $9, \
-             max_tokens = $10, requests_per_hour = $11, tokens_per_day = $12, owner = $13, \
-             expires_at = $14 WHERE id = $15",
-        )
-        .bind(new.account_id.as_str())
-        .bind(&new.name)
-        .bind(new.class.as_str())
-        .bind(list_to_db(new.models.as_ref()))
-        .bind(list_to_db(new.regions.as_ref()))
-        .bind(new.region.map(Region::as_str))
-        .bind(new.minimum_level.as_str())
-        .bind(new.zero_retention)
-        .bind(new.audit)
-        .bind(new.max_tokens.as_str())
-        .bind(to_db_opt(new.requests_per_hour))
-        .bind(to_db_opt(new.tokens_per_day))
-        .bind(&new.owner)
-        .bind(new.expires_at.map(|moment| to_db(moment.0)))
-        .bind(old.id.as_str())
-        .execute(&mut *tx)
-        .await
-        .map_err(StorageError::database(DOING))?;
+        let old = old.clone();
+        let new = KeyRecord {
+            id: old.id,
+            prefix: old.prefix,
+            hash: old.hash,
+            created_at: old.created_at,
+            revoked_at: old.revoked_at,
+            replaced_by: old.replaced_by,
+            ..new.clone()
+        };
+        update_one(&mut tx, TABLE, values(&new)).await.map_err(refused(DOING))?;
         changes::bump(&mut tx, DOING).await?;
-        tx.commit().await.map_err(StorageError::database(DOING))?;
+        tx.commit(DOING).await?;
         self.sync(DOING).await?;
         Ok(true)
     }
 }
 
-async fn insert(
-    tx: &mut SqliteConnection,
-    key: &KeyRecord,
+async fn find<'c>(
+    on: impl Into<Target<'c>>,
+    id: &KeyId,
     doing: &'static str,
-) -> Result<(), StorageError> {
-    sqlx::query(
-        "INSERT INTO service_keys (id, account_id, name, prefix, hash, class, models, regions, \
-         region, minimum_level, zero_retention, audit, max_tokens, requests_per_hour, \
-         tokens_per_day, owner, created_at, expires_at, revoked_at, replaced_by) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, \
-         $19, $20)",
-    )
-    .bind(key.id.as_str())
-    .bind(key.account_id.as_str())
-    .bind(&key.name)
-    .bind(&key.prefix)
-    .bind(key.hash.to_hex())
-    .bind(key.class.as_str())
-    .bind(list_to_db(key.models.as_ref()))
-    .bind(list_to_db(key.regions.as_ref()))
-    .bind(key.region.map(Region::as_str))
-    .bind(key.minimum_level.as_str())
-    .bind(key.zero_retention)
-    .bind(key.audit)
-    .bind(key.max_tokens.as_str())
-    .bind(to_db_opt(key.requests_per_hour))
-    .bind(to_db_opt(key.tokens_per_day))
-    .bind(&key.owner)
-    .bind(to_db(key.created_at.0))
-    .bind(key.expires_at.map(|moment| to_db(moment.0)))
-    .bind(key.revoked_at.map(|moment| to_db(moment.0)))
-    .bind(key.replaced_by.as_ref().map(KeyId::as_str))
-    .execute(tx)
-    .await
-    .map_err(|source| match source.as_database_error() {
-        Some(error) if error.is_unique_violation() => StorageError::Exists { what: "such a key" },
-        _ => StorageError::Database { doing, source },
-    })?;
-    Ok(())
+) -> Result<Option<KeyRecord>, StorageError> {
+    sql("SELECT * FROM service_keys WHERE id = $1")
+        .bind(id.as_str())
+        .fetch_optional(on)
+        .await
+        .map_err(StorageError::database(doing))?
+        .as_ref()
+        .map(read)
+        .transpose()
 }
 
-fn read(row: &SqliteRow) -> Result<KeyRecord, StorageError> {
-    let row = Columns(row);
+fn refused(doing: &'static str) -> impl FnOnce(sqlx::Error) -> StorageError {
+    move |source| match source.as_database_error() {
+        Some(error) if error.is_unique_violation() => StorageError::Exists { what: "such a key" },
+        _ => StorageError::Database { doing, source },
+    }
+}
+
+/// In the order of [`TABLE`].
+fn values(key: &KeyRecord) -> Vec<Value> {
+    vec![
+        key.id.as_str().into(),
+        key.account_id.as_str().into(),
+        (&key.name).into(),
+        (&key.prefix).into(),
+        key.hash.to_hex().into(),
+        key.class.as_str().into(),
+        list_to_db(key.models.as_ref()).into(),
+        list_to_db(key.regions.as_ref()).into(),
+        key.region.map(Region::as_str).into(),
+        key.minimum_level.as_str().into(),
+        key.zero_retention.into(),
+        key.audit.into(),
+        key.max_tokens.as_str().into(),
+        key.requests_per_hour.into(),
+        key.tokens_per_day.into(),
+        (&key.owner).into(),
+        key.created_at.into(),
+        key.expires_at.into(),
+        key.revoked_at.into(),
+        key.replaced_by.as_ref().map(KeyId::as_str).into(),
+    ]
+}
+
+/// A list as the database keeps it: JSON text.
+fn list_to_db<T: Serialize>(list: Option<&Vec<T>>) -> Option<String> {
+    list.and_then(|list| serde_json::to_string(list).ok())
+}
+
+fn read(row: &Row) -> Result<KeyRecord, StorageError> {
     Ok(KeyRecord {
         id: row.text("id")?,
         account_id: row.text("account_id")?,
-        name: row.plain("name")?,
-        prefix: row.plain("prefix")?,
-        hash: KeyHash::from_hex(&row.plain::<String>("hash")?)
+        name: row.string("name")?,
+        prefix: row.string("prefix")?,
+        hash: KeyHash::from_hex(&row.string("hash")?)
             .ok_or_else(|| StorageError::Unreadable { column: "hash", value: "***".to_owned() })?,
         class: row.word("class", KeyClass::parse)?,
-        models: row.list("models")?,
-        regions: row.list("regions")?,
+        models: row.json_opt("models")?,
+        regions: row.json_opt("regions")?,
         region: row.word_opt("region", Region::parse)?,
         minimum_level: row.word("minimum_level", SecurityLevel::parse)?,
-        zero_retention: row.plain("zero_retention")?,
-        audit: row.plain("audit")?,
+        zero_retention: row.flag("zero_retention")?,
+        audit: row.flag("audit")?,
         max_tokens: row.word("max_tokens", MaxTokensBound::parse)?,
         requests_per_hour: row.count_opt("requests_per_hour")?,
         tokens_per_day: row.count_opt("tokens_per_day")?,
-        owner: row.plain("owner")?,
+        owner: row.string_opt("owner")?,
         created_at: row.moment("created_at")?,
         expires_at: row.moment_opt("expires_at")?,
         revoked_at: row.moment_opt("revoked_at")?,

@@ -10,6 +10,7 @@
 //!
 //! | File | Is |
 //! | --- | --- |
+//! | `database` | SQLite and PostgreSQL behind one face |
 //! | `open`, `migrate` | the data folder, the database and its tables |
 //! | `lock`, `place` | one server a data folder, and whether it is still there |
 //! | `master_key` | the secret that all others are derived from; the hash of a service key |
@@ -22,11 +23,12 @@
 //! | `seal` | the end of the audit trail, sealed outside the database |
 //! | `tail` | what the journal holds and the database does not yet |
 //!
-//! SQLite is embedded. The SQL text keeps to what PostgreSQL takes too.
+//! SQLite is embedded; PostgreSQL is a server. The statements are the same for both.
 
 mod accounts;
 mod audit;
 mod changes;
+mod database;
 mod error;
 mod ingest;
 mod journal;
@@ -38,7 +40,6 @@ mod migrate;
 mod models;
 mod open;
 mod place;
-mod row;
 mod seal;
 mod sums;
 mod tail;
@@ -54,7 +55,7 @@ pub use journal::{Journal, JournalEntry, Unwritten};
 pub use keys::{KeyRecord, Replacement};
 pub use lock::DataLock;
 pub use master_key::{KeyHash, KeyHasher, MasterKey};
-pub use open::{Store, create_data_dir, journal_dir};
+pub use open::{Location, Store, create_data_dir, journal_dir};
 pub use sums::{DaySum, UsageSum};
 pub use tail::JournalTail;
 pub use usage::{Order, UsageFilter, UsageRecord};

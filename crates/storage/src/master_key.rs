@@ -22,6 +22,7 @@ use sluice_core::secret::Secret;
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
+use crate::database::sql;
 use crate::error::StorageError;
 use crate::open::{Store, create_data_dir};
 
@@ -197,19 +198,17 @@ impl Store {
         let mut mac = hmac(key.derive("master-key-check").expose());
         mac.update(b"sluice");
         let check = to_hex(&mac.finalize().into_bytes());
-        sqlx::query(
-            "INSERT INTO meta (name, value) VALUES ('master_key_check', $1) \
-             ON CONFLICT (name) DO NOTHING",
-        )
+        sql("INSERT INTO meta (name, value) VALUES ('master_key_check', $1) \
+             ON CONFLICT (name) DO NOTHING")
         .bind(&check)
-        .execute(self.pool())
+        .execute(self.database())
         .await
         .map_err(StorageError::database(DOING))?;
-        let stored: String =
-            sqlx::query_scalar("SELECT value FROM meta WHERE name = 'master_key_check'")
-                .fetch_one(self.pool())
-                .await
-                .map_err(StorageError::database(DOING))?;
+        let stored = sql("SELECT value FROM meta WHERE name = 'master_key_check'")
+            .fetch_one(self.database())
+            .await
+            .map_err(StorageError::database(DOING))?
+            .string("value")?;
         if stored == check {
             return Ok(());
         }

@@ -3,54 +3,67 @@
 //! All missing steps run in one transaction that holds the write lock, so that a server and a
 //! command that start at once do not run them twice.
 
-use sqlx::Row as _;
-
+use crate::database::{sql, translate};
 use crate::error::StorageError;
-use crate::open::{DATABASE_FILE, Store};
+use crate::open::Store;
+
+/// What a step runs.
+enum Script {
+    /// The same on both databases.
+    Same(&'static str),
+    /// What the two say differently.
+    Differs { sqlite: &'static str, postgres: &'static str },
+}
+use Script::{Differs, Same};
 
 /// The steps in order. A step that has been released is never edited; changes are new steps.
-const STEPS: [(i64, &str); 7] = [
-    (1, include_str!("../migrations/0001_records.sql")),
-    (2, include_str!("../migrations/0002_audit_is_append_only.sql")),
-    (3, include_str!("../migrations/0003_what_the_filter_did.sql")),
-    (4, include_str!("../migrations/0004_why_the_model.sql")),
-    (5, include_str!("../migrations/0005_models_first_served.sql")),
-    (6, include_str!("../migrations/0006_when_a_key_was_used_last.sql")),
-    (7, include_str!("../migrations/0007_the_journal_is_sealed.sql")),
+const STEPS: [(i64, Script); 7] = [
+    (1, Same(include_str!("../migrations/0001_records.sql"))),
+    (
+        2,
+        Differs {
+            sqlite: include_str!("../migrations/0002_audit_is_append_only.sql"),
+            postgres: include_str!("../migrations/0002_audit_is_append_only.postgres.sql"),
+        },
+    ),
+    (3, Same(include_str!("../migrations/0003_what_the_filter_did.sql"))),
+    (4, Same(include_str!("../migrations/0004_why_the_model.sql"))),
+    (5, Same(include_str!("../migrations/0005_models_first_served.sql"))),
+    (6, Same(include_str!("../migrations/0006_when_a_key_was_used_last.sql"))),
+    (7, Same(include_str!("../migrations/0007_the_journal_is_sealed.sql"))),
 ];
 
 /// Runs the steps that the database has not seen.
 pub(crate) async fn run(store: &Store) -> Result<(), StorageError> {
     const DOING: &str = "bring the database up to date";
     let known = STEPS.last().map_or(0, |(version, _)| *version);
-    let mut tx = store.begin_write(DOING).await.map_err(|error| match error {
-        // The first statement: a file that is no database shows here.
-        StorageError::Database { source, .. } => {
-            StorageError::Open { path: store.data_dir().join(DATABASE_FILE), source }
-        }
-        other => other,
-    })?;
-    sqlx::query("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT PRIMARY KEY)")
-        .execute(&mut *tx)
+    let mut tx = store.begin_write(DOING).await.map_err(|error| store.is_no_database(error))?;
+    sql("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT PRIMARY KEY)")
+        .execute(&mut tx)
         .await
-        .map_err(StorageError::database(DOING))?;
-    let found: i64 = sqlx::query("SELECT COALESCE(MAX(version), 0) AS version FROM schema_version")
-        .fetch_one(&mut *tx)
+        .map_err(|source| store.may_not_create(source, DOING))?;
+    let found = sql("SELECT COALESCE(MAX(version), 0) AS version FROM schema_version")
+        .fetch_one(&mut tx)
         .await
-        .and_then(|row| row.try_get("version"))
-        .map_err(StorageError::database(DOING))?;
+        .map_err(StorageError::database(DOING))?
+        .integer("version")?;
     if found > known {
         return Err(StorageError::TooNew { found, known });
     }
-    for (version, sql) in STEPS.into_iter().filter(|(version, _)| *version > found) {
-        sqlx::raw_sql(sql).execute(&mut *tx).await.map_err(StorageError::database(DOING))?;
-        sqlx::query("INSERT INTO schema_version (version) VALUES ($1)")
-            .bind(version)
-            .execute(&mut *tx)
+    for (version, script) in STEPS.iter().filter(|(version, _)| *version > found) {
+        let script = match (script, tx.is_postgres()) {
+            (Same(script), true) => translate(script),
+            (Differs { postgres, .. }, true) => (*postgres).to_owned(),
+            (Same(sqlite) | Differs { sqlite, .. }, false) => (*sqlite).to_owned(),
+        };
+        tx.run_script(script).await.map_err(StorageError::database(DOING))?;
+        sql("INSERT INTO schema_version (version) VALUES ($1)")
+            .bind(*version)
+            .execute(&mut tx)
             .await
             .map_err(StorageError::database(DOING))?;
     }
-    tx.commit().await.map_err(StorageError::database(DOING))
+    tx.commit(DOING).await
 }
 
 #[cfg(test)]
@@ -64,7 +77,7 @@ mod tests {
         let older = "DROP TABLE key_uses; DELETE FROM schema_version WHERE version >= 6; \
                      INSERT INTO usage_sums VALUES (86400, 'k1', 'a1', 1, 0, 0, 0, 0, 0, 0, 0), \
                      (172800, 'k1', 'a1', 1, 0, 0, 0, 0, 0, 0, 0)";
-        sqlx::raw_sql(older).execute(store.pool()).await.unwrap();
+        store.script(older).await;
         store.close().await;
         let store = Store::open(dir.path()).await.unwrap();
         let master = crate::MasterKey::load_or_create(dir.path()).unwrap();
@@ -85,10 +98,7 @@ mod tests {
     async fn a_newer_database_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).await.unwrap();
-        sqlx::query("INSERT INTO schema_version (version) VALUES (1000)")
-            .execute(store.pool())
-            .await
-            .unwrap();
+        store.script("INSERT INTO schema_version (version) VALUES (1000)").await;
         let error = Store::open(dir.path()).await.unwrap_err();
         assert!(matches!(error, StorageError::TooNew { found: 1000, .. }), "{error}");
     }

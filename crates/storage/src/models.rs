@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use sluice_core::clock::UnixMillis;
 use sluice_core::ids::ModelId;
 
+use crate::database::sql;
 use crate::error::StorageError;
 use crate::open::Store;
-use crate::row::{Columns, to_db};
 
 impl Store {
     /// When each model was first served, in seconds since the Unix epoch. Those of `served` that are
@@ -25,18 +25,16 @@ impl Store {
         }
         let mut tx = self.begin_write(DOING).await?;
         for id in new {
-            sqlx::query(
-                "INSERT INTO models_first_served (model_id, first_served_at) VALUES ($1, $2) \
-                 ON CONFLICT (model_id) DO NOTHING",
-            )
+            sql("INSERT INTO models_first_served (model_id, first_served_at) VALUES ($1, $2) \
+                 ON CONFLICT (model_id) DO NOTHING")
             .bind(id.as_str())
-            .bind(to_db(now.seconds()))
-            .execute(&mut *tx)
+            .bind(now.seconds())
+            .execute(&mut tx)
             .await
             .map_err(StorageError::database(DOING))?;
             known.insert(id.clone(), now.seconds());
         }
-        tx.commit().await.map_err(StorageError::database(DOING))?;
+        tx.commit(DOING).await?;
         Ok(known)
     }
 
@@ -44,16 +42,11 @@ impl Store {
         &self,
         doing: &'static str,
     ) -> Result<HashMap<ModelId, u64>, StorageError> {
-        let rows = sqlx::query("SELECT model_id, first_served_at FROM models_first_served")
-            .fetch_all(self.pool())
+        let rows = sql("SELECT model_id, first_served_at FROM models_first_served")
+            .fetch_all(self.database())
             .await
             .map_err(StorageError::database(doing))?;
-        rows.iter()
-            .map(|row| {
-                let row = Columns(row);
-                Ok((row.text("model_id")?, row.count("first_served_at")?))
-            })
-            .collect()
+        rows.iter().map(|row| Ok((row.text("model_id")?, row.count("first_served_at")?))).collect()
     }
 }
 

@@ -1,24 +1,17 @@
-//! The data folder and the database in it.
+//! The data folder and the database, which is a file in it or a PostgreSQL server's.
 //!
-//! A running server and the command line use the same database file at once: writers wait for each
-//! other instead of failing, and readers never wait (write-ahead log).
+//! A running server and the command line use the same database at once: writers wait for each other
+//! instead of failing, and readers never wait.
 
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
-};
-use sqlx::{ConnectOptions, Connection as _, Sqlite, Transaction};
-
+use crate::database::{DATABASE_FILE, Database, PostgresUrl, Transaction, check_integrity};
 use crate::error::StorageError;
 use crate::place::Place;
 use crate::{journal, master_key, migrate, seal};
-
-/// The database's file in the data folder.
-pub(crate) const DATABASE_FILE: &str = "sluice.db";
 
 /// Where the journal lives in the data folder.
 pub fn journal_dir(data_dir: &Path) -> PathBuf {
@@ -38,81 +31,113 @@ pub fn create_data_dir(data_dir: &Path) -> Result<(), StorageError> {
     ))
 }
 
+/// Where a database is.
+#[derive(Debug, Clone)]
+pub struct Location {
+    data_dir: PathBuf,
+    /// `None`: in the data folder.
+    server: Option<PostgresUrl>,
+}
+
+impl Location {
+    /// `url` as in `storage.url`: absent or `sqlite:` is the file in the data folder, `postgres:`
+    /// a server. Journal, master key and the trail's seal are in the data folder in any case. An
+    /// error says what is wrong with `url`, and holds no part of it that may be secret.
+    pub fn new(data_dir: &Path, url: Option<&str>) -> Result<Self, String> {
+        let server = match url.map(|url| url.split_once(':').unwrap_or((url, ""))) {
+            None | Some(("sqlite", "")) => None,
+            Some(("postgres" | "postgresql", _)) => {
+                Some(PostgresUrl::parse(url.unwrap_or_default())?)
+            }
+            Some(("sqlite", _)) => {
+                return Err("SQLite's file is always in storage.data_dir: write `sqlite:`".into());
+            }
+            Some(_) => {
+                return Err("it begins neither with `postgres://` nor is it `sqlite:`".into());
+            }
+        };
+        Ok(Self { data_dir: data_dir.to_owned(), server })
+    }
+
+    /// The data folder.
+    pub fn data_dir(&self) -> &Path {
+        &self.data_dir
+    }
+
+    /// The database, for people: a file, or host, port and name.
+    pub fn database(&self) -> String {
+        match &self.server {
+            Some(url) => url.server().to_owned(),
+            None => self.data_dir.join(DATABASE_FILE).display().to_string(),
+        }
+    }
+}
+
+impl From<&Path> for Location {
+    /// The file in this data folder.
+    fn from(data_dir: &Path) -> Self {
+        Self { data_dir: data_dir.to_owned(), server: None }
+    }
+}
+
+impl From<&PathBuf> for Location {
+    fn from(data_dir: &PathBuf) -> Self {
+        data_dir.as_path().into()
+    }
+}
+
 /// The database. Cloning it is cheap and shares the connections.
 #[derive(Debug, Clone)]
 pub struct Store {
-    pool: SqlitePool,
-    data_dir: PathBuf,
+    database: Database,
+    location: Location,
     /// The folder and the database's file that were opened.
     places: Vec<Place>,
 }
 
 impl Store {
-    /// Opens the database in `data_dir`; creates folder, file and tables where they are missing.
+    /// Opens the database; creates folder, file and tables where they are missing.
     ///
     /// Refuses where the database alone is missing: a new one would have none of the keys that
     /// callers use, and an empty audit trail. [`Store::open_new`] is the word of consent.
-    pub async fn open(data_dir: &Path) -> Result<Self, StorageError> {
-        if let Some(remains) = remains_without_database(data_dir) {
-            return Err(StorageError::DatabaseIsMissing {
-                path: data_dir.join(DATABASE_FILE),
-                remains,
-            });
+    pub async fn open(location: impl Into<Location>) -> Result<Self, StorageError> {
+        let location = location.into();
+        if let Some(remains) = remains_without_database(&location) {
+            let path = location.data_dir.join(DATABASE_FILE);
+            return Err(StorageError::DatabaseIsMissing { path, remains });
         }
-        Self::open_new(data_dir).await
+        Self::open_new(location).await
     }
 
-    /// Opens the database in `data_dir`, and makes a new one also where another one was.
-    pub async fn open_new(data_dir: &Path) -> Result<Self, StorageError> {
-        create_data_dir(data_dir)?;
-        let path = data_dir.join(DATABASE_FILE);
-        create_private(&path);
-        let options = SqliteConnectOptions::new()
-            .filename(&path)
-            .create_if_missing(true)
-            .journal_mode(SqliteJournalMode::Wal)
-            // A power cut may take the last transactions, never the database's integrity. What the
-            // ingester stored is still in the journal then; see `sync_commits`.
-            .synchronous(SqliteSynchronous::Normal)
-            .foreign_keys(true)
-            .busy_timeout(Duration::from_secs(10))
-            .statement_cache_capacity(32)
-            // Negative: KiB. A connection keeps at most this much of the database in memory.
-            .pragma("cache_size", "-512")
-            .disable_statement_logging();
-        let pool = SqlitePoolOptions::new()
-            .max_connections(3)
-            .idle_timeout(Duration::from_secs(60))
-            .max_lifetime(None)
-            .acquire_timeout(Duration::from_secs(15))
-            .test_before_acquire(false)
-            .after_release(|connection, _| {
-                Box::pin(async move {
-                    // A transaction that was dropped is rolled back before this is answered. Where
-                    // SQLite has done so itself, as it does when the disk is full, the driver's
-                    // rollback fails and it counts the transaction as open for ever: no other
-                    // could begin on the connection, so it is closed.
-                    connection.ping().await?;
-                    Ok(!connection.is_in_transaction())
-                })
-            })
-            .connect_with(options)
-            .await
-            .map_err(|source| StorageError::Open { path: path.clone(), source })?;
-        let places = [data_dir, &*path].into_iter().filter_map(|it| Place::of(it).ok()).collect();
-        let store = Self { pool, data_dir: data_dir.to_owned(), places };
+    /// Opens the database, and makes a new one also where another one was.
+    pub async fn open_new(location: impl Into<Location>) -> Result<Self, StorageError> {
+        let location = location.into();
+        create_data_dir(&location.data_dir)?;
+        let path = location.data_dir.join(DATABASE_FILE);
+        let (database, file) = match &location.server {
+            None => (Database::open_file(&path).await?, Some(&*path)),
+            Some(url) => (Database::open_server(url).await?, None),
+        };
+        let used = [Some(&*location.data_dir), file];
+        let places = used.into_iter().flatten().filter_map(|path| Place::of(path).ok()).collect();
+        let store = Self { database, location, places };
         migrate::run(&store).await?;
         Ok(store)
     }
 
-    /// Opens the database that is in `data_dir`, for commands that only read: where there is none,
-    /// nothing is created.
-    pub async fn open_existing(data_dir: &Path) -> Result<Self, StorageError> {
-        let is_there = data_dir.join(DATABASE_FILE).is_file();
-        if !is_there && remains_without_database(data_dir).is_none() {
-            return Err(StorageError::NoDataFolder { data_dir: data_dir.to_owned() });
+    /// Opens a database that is there, for commands that only read: where there is none, nothing
+    /// is created.
+    pub async fn open_existing(location: impl Into<Location>) -> Result<Self, StorageError> {
+        let location = location.into();
+        let is_there = match location.server {
+            None => location.data_dir.join(DATABASE_FILE).is_file(),
+            // Without its master key, nothing that is in a server's database is of use here.
+            Some(_) => location.data_dir.join(master_key::FILE).is_file(),
+        };
+        if !is_there && remains_without_database(&location).is_none() {
+            return Err(StorageError::NoDataFolder { data_dir: location.data_dir });
         }
-        Self::open(data_dir).await
+        Self::open(location).await
     }
 
     /// Whether folder and database are still those that were opened. What is written to a database
@@ -125,49 +150,32 @@ impl Store {
     }
 
     /// Looks for damage in the database's file, for at most `limit`. `false`: there was not enough
-    /// time for all of it, and nothing was found so far.
-    ///
-    /// SQLite keeps no checksums: what is found are pages that do not fit together, not every
-    /// changed byte.
+    /// time for all of it, and nothing was found so far. A server looks after its own files.
     pub async fn check_integrity(&self, limit: Duration) -> Result<bool, StorageError> {
-        const DOING: &str = "check the database's file";
-        /// SQLite's code of a statement that was interrupted.
-        const INTERRUPTED: &str = "9";
-        let mut connection = self.pool.acquire().await.map_err(StorageError::database(DOING))?;
-        let until = Instant::now() + limit;
-        let mut handle = connection.lock_handle().await.map_err(StorageError::database(DOING))?;
-        handle.set_progress_handler(1000, move || Instant::now() < until);
-        drop(handle);
-        let found: Result<Vec<String>, sqlx::Error> =
-            sqlx::query_scalar("PRAGMA quick_check(3)").fetch_all(&mut *connection).await;
-        let mut handle = connection.lock_handle().await.map_err(StorageError::database(DOING))?;
-        handle.remove_progress_handler();
-        drop(handle);
-        let found = match found {
-            Ok(lines) if lines == ["ok"] => return Ok(true),
-            Ok(lines) => lines.join("; "),
-            Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(INTERRUPTED) => {
-                return Ok(false);
+        match &self.database {
+            Database::Sqlite(pool) => {
+                let path = self.data_dir().join(DATABASE_FILE);
+                check_integrity(pool, &path, limit).await
             }
-            Err(error) => error.to_string(),
-        };
-        Err(StorageError::DatabaseIsDamaged { path: self.data_dir.join(DATABASE_FILE), found })
+            Database::Postgres(_) => Ok(true),
+        }
     }
 
     /// The data folder.
     pub fn data_dir(&self) -> &Path {
-        &self.data_dir
+        &self.location.data_dir
     }
 
-    /// Closes all connections, which also folds the write-ahead log into the database file.
+    /// Closes all connections.
     pub async fn close(&self) {
-        self.pool.close().await;
+        self.database.close().await;
     }
 
     /// Makes the transactions so far survive a power cut. Blocks for as long as the disk takes.
     ///
     /// They are in the write-ahead log, or in the database file, which SQLite syncs when it moves
     /// them there. Opening the log beside SQLite is safe: its locks are on the other two files.
+    /// PostgreSQL answers a commit only when it is on disk.
     pub(crate) fn sync_commits(data_dir: &Path) -> std::io::Result<()> {
         let log = data_dir.join(format!("{DATABASE_FILE}-wal"));
         match OpenOptions::new().write(true).open(log) {
@@ -186,27 +194,46 @@ impl Store {
             .map_err(StorageError::file(doing, self.data_dir(), "check the disk"))
     }
 
-    pub(crate) fn pool(&self) -> &SqlitePool {
-        &self.pool
+    pub(crate) fn database(&self) -> &Database {
+        &self.database
     }
 
-    /// A transaction that is going to write.
-    ///
-    /// It takes the write lock at once: one that reads first and writes later would fail whenever
-    /// another process wrote in between.
+    /// See [`Database::begin_write`].
     pub(crate) async fn begin_write(
         &self,
         doing: &'static str,
-    ) -> Result<Transaction<'static, Sqlite>, StorageError> {
-        self.pool.begin_with("BEGIN IMMEDIATE").await.map_err(StorageError::database(doing))
+    ) -> Result<Transaction, StorageError> {
+        self.database.begin_write(doing).await
     }
 
-    /// A transaction that sees one state of the database throughout.
+    /// See [`Database::begin_read`].
     pub(crate) async fn begin_read(
         &self,
         doing: &'static str,
-    ) -> Result<Transaction<'static, Sqlite>, StorageError> {
-        self.pool.begin().await.map_err(StorageError::database(doing))
+    ) -> Result<Transaction, StorageError> {
+        self.database.begin_read(doing).await
+    }
+
+    /// What it means when the first statement fails: a file that is no database shows there.
+    pub(crate) fn is_no_database(&self, error: StorageError) -> StorageError {
+        match (error, &self.database) {
+            (StorageError::Database { source, .. }, Database::Sqlite(_)) => {
+                StorageError::Open { path: self.data_dir().join(DATABASE_FILE), source }
+            }
+            (other, _) => other,
+        }
+    }
+
+    /// What it means when no table can be made.
+    pub(crate) fn may_not_create(&self, source: sqlx::Error, doing: &'static str) -> StorageError {
+        /// PostgreSQL's code of a missing right.
+        const INSUFFICIENT_PRIVILEGE: &str = "42501";
+        let code = source.as_database_error().and_then(|error| error.code());
+        if code.as_deref() != Some(INSUFFICIENT_PRIVILEGE) {
+            return StorageError::Database { doing, source };
+        }
+        let fix = "give its user the right to make tables: `GRANT CREATE ON SCHEMA public TO …`";
+        StorageError::Refused { server: self.location.database(), source, fix }
     }
 }
 
@@ -215,7 +242,11 @@ impl Store {
 /// A master key alone may have been put there for a first start: it counts once it was used, or
 /// beside a journal, since versions before the seal left nothing else. A journal counts by itself
 /// once something stands in it: under a new master key none of its lines would be taken.
-fn remains_without_database(data_dir: &Path) -> Option<PathBuf> {
+fn remains_without_database(location: &Location) -> Option<PathBuf> {
+    if location.server.is_some() {
+        return None;
+    }
+    let data_dir = &*location.data_dir;
     // An empty file is what is left where somebody emptied it: SQLite would begin anew in it.
     if std::fs::metadata(data_dir.join(DATABASE_FILE)).is_ok_and(|data| data.len() > 0) {
         return None;
@@ -231,17 +262,14 @@ fn remains_without_database(data_dir: &Path) -> Option<PathBuf> {
     journal::list(&journal).is_ok_and(|segments| !segments.is_empty()).then_some(journal)
 }
 
-/// Makes the database's file readable by its owner only, in case the folder is not. SQLite gives
-/// its other files the same permissions, and says itself what is wrong with a folder.
-///
-/// Never opens a file that is there: closing it would drop the locks that SQLite holds on it in
-/// this process.
-fn create_private(path: &Path) {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let _ = options.open(path);
+#[cfg(test)]
+impl Store {
+    /// Runs a script as somebody would who has the database in their hands.
+    pub(crate) async fn script(&self, script: &str) {
+        let mut tx = self.begin_write("test").await.unwrap();
+        tx.run_script(script.to_owned()).await.unwrap();
+        tx.commit("test").await.unwrap();
+    }
 }
 
 #[cfg(test)]
@@ -314,16 +342,20 @@ mod tests {
     async fn a_master_key_that_was_put_there_for_a_first_start_is_no_remains() {
         let dir = tempfile::tempdir().unwrap();
         master_key::MasterKey::load_or_create(dir.path()).unwrap();
-        assert_eq!(remains_without_database(dir.path()), None);
+        assert_eq!(remains_without_database(&dir.path().into()), None);
         // Versions before the seal left a key without its second word, and a journal.
         let journal = journal_dir(dir.path());
         std::fs::create_dir(&journal).unwrap();
         let key = dir.path().join(master_key::FILE);
-        assert_eq!(remains_without_database(dir.path()), Some(key.clone()));
+        assert_eq!(remains_without_database(&dir.path().into()), Some(key.clone()));
         std::fs::remove_file(key).unwrap();
-        assert_eq!(remains_without_database(dir.path()), None, "an empty folder holds nothing");
+        assert_eq!(
+            remains_without_database(&dir.path().into()),
+            None,
+            "an empty folder holds nothing"
+        );
         std::fs::write(journal.join("000000000001-00000000.journal"), "").unwrap();
-        assert_eq!(remains_without_database(dir.path()), Some(journal.clone()));
+        assert_eq!(remains_without_database(&dir.path().into()), Some(journal.clone()));
         std::fs::remove_dir_all(journal).unwrap();
         Store::open(dir.path()).await.unwrap();
     }
@@ -351,7 +383,7 @@ mod tests {
         let store = Store::open(dir.path()).await.unwrap();
         let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) \
                     INSERT INTO meta SELECT i, i FROM n";
-        sqlx::raw_sql(rows).execute(&store.pool).await.unwrap();
+        store.script(rows).await;
         assert!(!store.check_integrity(Duration::ZERO).await.unwrap());
         assert!(store.check_integrity(Duration::from_secs(60)).await.unwrap());
     }
@@ -361,16 +393,17 @@ mod tests {
     async fn after_a_full_disk_every_connection_writes_again() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).await.unwrap();
+        let Database::Sqlite(pool) = store.database() else { panic!("it is a file") };
         let most = |pages: u32| format!("PRAGMA max_page_count = {pages}");
         let mut connections = Vec::new();
         for _ in 0..3 {
-            let mut connection = store.pool.acquire().await.unwrap();
+            let mut connection = pool.acquire().await.unwrap();
             sqlx::raw_sql(sqlx::AssertSqlSafe(most(1))).execute(&mut *connection).await.unwrap();
             connections.push(connection);
         }
         drop(connections);
         let write = async |name: &'static str| -> Result<(), sqlx::Error> {
-            let mut tx = store.pool.begin_with("BEGIN IMMEDIATE").await?;
+            let mut tx = pool.begin_with("BEGIN IMMEDIATE").await?;
             for row in 0..40 {
                 sqlx::query("INSERT INTO meta (name, value) VALUES ($1, $2)")
                     .bind(format!("{name} {row}"))
@@ -390,7 +423,7 @@ mod tests {
             assert!(refusals < 10, "{error}");
         }
         let rows: i64 = sqlx::query_scalar("SELECT count(*) FROM meta WHERE name LIKE '% %'")
-            .fetch_one(&store.pool)
+            .fetch_one(pool)
             .await
             .unwrap();
         assert_eq!(rows, 40, "all of the transaction that went through, and of no other");

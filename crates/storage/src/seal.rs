@@ -22,6 +22,7 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq as _;
 
 use crate::audit::Position;
+use crate::database::sql;
 use crate::error::StorageError;
 use crate::master_key::{MasterKey, hmac, to_hex};
 use crate::open::Store;
@@ -126,9 +127,9 @@ impl Store {
         if found != Outside::Missing || file.is_noted {
             return Ok(found);
         }
-        let noted: Option<String> = sqlx::query_scalar("SELECT value FROM meta WHERE name = $1")
+        let noted = sql("SELECT value FROM meta WHERE name = $1")
             .bind(NOTE)
-            .fetch_optional(self.pool())
+            .fetch_optional(self.database())
             .await
             .map_err(StorageError::database("look for the audit trail's seal"))?;
         Ok(if noted.is_some() { Outside::Missing } else { Outside::NotYet })
@@ -136,9 +137,9 @@ impl Store {
 
     /// Notes that there is a file: from now on it is missed.
     pub(crate) async fn note_seal_file(&self) -> Result<(), StorageError> {
-        sqlx::query("INSERT INTO meta (name, value) VALUES ($1, '1') ON CONFLICT DO NOTHING")
+        sql("INSERT INTO meta (name, value) VALUES ($1, '1') ON CONFLICT DO NOTHING")
             .bind(NOTE)
-            .execute(self.pool())
+            .execute(self.database())
             .await
             .map_err(StorageError::database("note the audit trail's seal"))?;
         Ok(())

@@ -2,18 +2,16 @@
 //! ever is of a request in zero-retention mode.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 use sluice_core::clock::UnixMillis;
 use sluice_core::ids::{AccountId, KeyId};
 use sluice_core::money::PicoUsd;
 use sluice_core::usage::Usage;
-use sqlx::SqliteConnection;
 
+use crate::database::{Transaction, add_saturating, insert_many, sql};
 use crate::error::StorageError;
 use crate::open::Store;
-use crate::row::{Columns, add_saturating, to_db};
 use crate::usage::{UsageRecord, picos, read_tokens};
 use crate::windows::{DAY_SECONDS, window_start};
 
@@ -73,24 +71,21 @@ impl Store {
         since: UnixMillis,
         until: UnixMillis,
     ) -> Result<Vec<DaySum>, StorageError> {
-        sqlx::query(
-            "SELECT * FROM usage_sums WHERE day >= $1 AND day < $2 \
-             ORDER BY day, account_id, key_id",
-        )
-        .bind(to_db(window_start(since, DAY_SECONDS)))
-        .bind(to_db(until.seconds()))
-        .fetch_all(self.pool())
+        sql("SELECT * FROM usage_sums WHERE day >= $1 AND day < $2 \
+             ORDER BY day, account_id, key_id")
+        .bind(window_start(since, DAY_SECONDS))
+        .bind(until.seconds())
+        .fetch_all(self.database())
         .await
         .map_err(StorageError::database("read the sums of usage"))?
         .iter()
         .map(|row| {
-            let row = Columns(row);
             Ok(DaySum {
                 day: row.count("day")?,
                 key_id: row.text("key_id")?,
                 account_id: row.text("account_id")?,
                 requests: row.count("requests")?,
-                usage: read_tokens(&row)?,
+                usage: read_tokens(row)?,
                 cost: PicoUsd(row.count("cost")?),
                 unpriced_requests: row.count("unpriced_requests")?,
             })
@@ -148,39 +143,41 @@ impl SumAdditions {
     }
 
     /// Adds everything to the database.
-    pub(crate) async fn store(&self, tx: &mut SqliteConnection) -> Result<(), StorageError> {
-        static SQL: LazyLock<String> = LazyLock::new(|| {
-            let added = FIGURES.map(|column| add_saturating("usage_sums", column)).join(", ");
-            let columns = FIGURES.join(", ");
-            format!(
-                "INSERT INTO usage_sums (day, key_id, account_id, {columns}) \
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
-                 ON CONFLICT (day, key_id, account_id) DO UPDATE SET {added}"
-            )
+    pub(crate) async fn store(&self, tx: &mut Transaction) -> Result<(), StorageError> {
+        let added = COLUMNS[IDENTITY..].iter().map(|column| add_saturating("usage_sums", column));
+        let conflict = format!(
+            " ON CONFLICT (day, key_id, account_id) DO UPDATE SET {}",
+            added.collect::<Vec<_>>().join(", ")
+        );
+        let rows = self.0.iter().map(|((day, key_id, account_id), totals)| {
+            vec![
+                (*day).into(),
+                key_id.as_str().into(),
+                account_id.as_str().into(),
+                totals.requests.into(),
+                totals.usage.uncached_input.into(),
+                totals.usage.cache_read.into(),
+                totals.usage.cache_write.into(),
+                totals.usage.output.into(),
+                totals.usage.reasoning.into(),
+                totals.cost.0.into(),
+                totals.unpriced_requests.into(),
+            ]
         });
-        for ((day, key_id, account_id), totals) in &self.0 {
-            sqlx::query(SQL.as_str())
-                .bind(to_db(*day))
-                .bind(key_id.as_str())
-                .bind(account_id.as_str())
-                .bind(to_db(totals.requests))
-                .bind(to_db(totals.usage.uncached_input))
-                .bind(to_db(totals.usage.cache_read))
-                .bind(to_db(totals.usage.cache_write))
-                .bind(to_db(totals.usage.output))
-                .bind(to_db(totals.usage.reasoning))
-                .bind(to_db(totals.cost.0))
-                .bind(to_db(totals.unpriced_requests))
-                .execute(&mut *tx)
-                .await
-                .map_err(StorageError::database("add to the sums of usage"))?;
-        }
-        Ok(())
+        insert_many(tx, ("usage_sums", &COLUMNS), &conflict, rows.collect(), |_, _| {})
+            .await
+            .map_err(StorageError::database("add to the sums of usage"))
     }
 }
 
-/// The columns that are added up, in the order in which they are bound.
-const FIGURES: [&str; 8] = [
+/// How many columns say what is added up.
+const IDENTITY: usize = 3;
+
+/// Those, and the figures that are added up.
+const COLUMNS: [&str; 11] = [
+    "day",
+    "key_id",
+    "account_id",
     "requests",
     "uncached_input",
     "cache_read",

@@ -10,13 +10,10 @@ use sluice_core::outcome::Outcome;
 use sluice_core::region::Region;
 use sluice_core::routing::RouteRecord;
 use sluice_core::usage::{Usage, UsageSource};
-use sqlx::query_builder::Separated;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
 
+use crate::database::{Row, Statement, Transaction, Value, insert_many, sql};
 use crate::error::StorageError;
 use crate::open::Store;
-use crate::row::{Columns, to_db, to_db_opt};
 
 /// What one request was, used and cost. Nothing in it is content.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -153,33 +150,42 @@ impl UsageFilter {
             && self.until.is_none_or(|until| record.started_at < until)
     }
 
-    fn query(&self) -> QueryBuilder<Sqlite> {
-        let mut query = QueryBuilder::new("SELECT * FROM usage_records WHERE 1 = 1");
+    fn statement(&self) -> Statement {
+        let mut query = sql("SELECT * FROM usage_records WHERE 1 = 1");
         if let Some(key) = &self.key_id {
-            query.push(" AND key_id = ").push_bind(key.as_str());
+            query.push(" AND key_id = ");
+            query.push_bind(key.as_str());
         }
         if let Some(account) = &self.account_id {
-            query.push(" AND account_id = ").push_bind(account.as_str());
+            query.push(" AND account_id = ");
+            query.push_bind(account.as_str());
         }
         if let Some(model) = &self.model {
-            query.push(" AND (model_asked = ").push_bind(model);
-            query.push(" OR model = ").push_bind(model).push(")");
+            query.push(" AND (model_asked = ");
+            query.push_bind(model);
+            query.push(" OR model = ");
+            query.push_bind(model);
+            query.push(")");
         }
         if let Some(outcome) = self.outcome {
-            query.push(" AND outcome = ").push_bind(outcome.as_str());
+            query.push(" AND outcome = ");
+            query.push_bind(outcome.as_str());
         }
         if let Some(since) = self.since {
-            query.push(" AND started_at >= ").push_bind(to_db(since.0));
+            query.push(" AND started_at >= ");
+            query.push_bind(since);
         }
         if let Some(until) = self.until {
-            query.push(" AND started_at < ").push_bind(to_db(until.0));
+            query.push(" AND started_at < ");
+            query.push_bind(until);
         }
         query.push(match self.order {
             Order::NewestFirst => " ORDER BY started_at DESC, request_id DESC",
             Order::OldestFirst => " ORDER BY started_at, request_id",
         });
         if let Some(limit) = self.limit {
-            query.push(" LIMIT ").push_bind(i64::from(limit));
+            query.push(" LIMIT ");
+            query.push_bind(limit);
         }
         query
     }
@@ -191,9 +197,8 @@ impl Store {
     /// The newest are still in the journal; [`Store::usage_with_tail`] lists them too.
     pub async fn usage(&self, filter: &UsageFilter) -> Result<Vec<UsageRecord>, StorageError> {
         filter
-            .query()
-            .build()
-            .fetch_all(self.pool())
+            .statement()
+            .fetch_all(self.database())
             .await
             .map_err(StorageError::database("list the usage records"))?
             .iter()
@@ -203,9 +208,9 @@ impl Store {
 
     /// The usage record of a request.
     pub async fn usage_of(&self, id: &RequestId) -> Result<Option<UsageRecord>, StorageError> {
-        sqlx::query("SELECT * FROM usage_records WHERE request_id = $1")
+        sql("SELECT * FROM usage_records WHERE request_id = $1")
             .bind(id.as_str())
-            .fetch_optional(self.pool())
+            .fetch_optional(self.database())
             .await
             .map_err(StorageError::database("read the usage record"))?
             .as_ref()
@@ -219,149 +224,156 @@ impl Store {
     pub async fn prune_usage(&self, before: UnixMillis, limit: u32) -> Result<u64, StorageError> {
         const DOING: &str = "delete old usage records";
         let mut tx = self.begin_write(DOING).await?;
-        let done = sqlx::query(
+        let deleted = sql(
             "DELETE FROM usage_records WHERE request_id IN (SELECT request_id FROM usage_records \
              WHERE started_at < $1 ORDER BY started_at LIMIT $2)",
         )
-        .bind(to_db(before.0))
-        .bind(i64::from(limit))
-        .execute(&mut *tx)
+        .bind(before)
+        .bind(limit)
+        .execute(&mut tx)
         .await
         .map_err(StorageError::database(DOING))?;
-        tx.commit().await.map_err(StorageError::database(DOING))?;
-        Ok(done.rows_affected())
+        tx.commit(DOING).await?;
+        Ok(deleted)
     }
 }
 
-/// How many rows go into one statement: as many as fit of the first, then of the next.
-///
-/// A statement is a message to the database's thread and back, which costs more than a row. There
-/// are few sizes, so that each text is prepared once.
-const IN_BULK: [usize; 3] = [64, 8, 1];
-const SINGLY: [usize; 1] = [1];
+/// Where records are kept.
+const TABLE: (&str, &[&str]) = (
+    "usage_records",
+    &[
+        "request_id",
+        "key_id",
+        "account_id",
+        "started_at",
+        "app_url",
+        "app_title",
+        "model_asked",
+        "model",
+        "provider",
+        "region",
+        "level",
+        "stream",
+        "uncached_input",
+        "cache_read",
+        "cache_write",
+        "output",
+        "reasoning",
+        "usage_source",
+        "cost",
+        "price_version",
+        "time_to_first_token_ms",
+        "duration_ms",
+        "outcome",
+        "attempts",
+        "audit_id",
+        "simulated",
+        "filter_action",
+        "filter_record",
+        "route_record",
+    ],
+);
+
+/// What is to be done with a record whose request has one already.
+const CONFLICT: &str = " ON CONFLICT (request_id) DO NOTHING";
 
 /// Adds records whose request has none yet, and returns those.
 ///
 /// `None`: some of them were there already, and a statement for many rows does not tell which. The
 /// transaction is of no use then; [`insert_new_singly`] can tell in another one.
 pub(crate) async fn insert_new<'r>(
-    tx: &mut SqliteConnection,
+    tx: &mut Transaction,
     records: &[&'r UsageRecord],
 ) -> Result<Option<Vec<&'r UsageRecord>>, StorageError> {
-    insert_in(&IN_BULK, tx, records).await
+    let mut new = Vec::with_capacity(records.len());
+    let mut is_told = true;
+    let rows = records.iter().map(|record| values(record)).collect();
+    insert_many(tx, TABLE, CONFLICT, rows, |range, added| match usize::try_from(added) {
+        Ok(0) => {}
+        Ok(added) if added == range.len() => {
+            new.extend_from_slice(records.get(range).unwrap_or_default());
+        }
+        _ => is_told = false,
+    })
+    .await
+    .map_err(StorageError::database("add usage records"))?;
+    Ok(is_told.then_some(new))
 }
 
 /// Adds records whose request has none yet, one by one, and returns those.
 pub(crate) async fn insert_new_singly<'r>(
-    tx: &mut SqliteConnection,
+    tx: &mut Transaction,
     records: &[&'r UsageRecord],
 ) -> Result<Vec<&'r UsageRecord>, StorageError> {
-    Ok(insert_in(&SINGLY, tx, records).await?.unwrap_or_default())
-}
-
-async fn insert_in<'r>(
-    sizes: &[usize],
-    tx: &mut SqliteConnection,
-    records: &[&'r UsageRecord],
-) -> Result<Option<Vec<&'r UsageRecord>>, StorageError> {
-    let mut new = Vec::with_capacity(records.len());
-    let mut rest = records;
-    for size in sizes {
-        while let Some((rows, behind)) = rest.split_at_checked(*size) {
-            match insert(tx, rows).await? {
-                0 => {}
-                added if added == rows.len() => new.extend_from_slice(rows),
-                _ => return Ok(None),
-            }
-            rest = behind;
-            if rest.is_empty() {
-                break;
-            }
-        }
+    let mut new = Vec::new();
+    for record in records {
+        new.extend(insert_new(tx, &[*record]).await?.unwrap_or_default());
     }
-    Ok(Some(new))
+    Ok(new)
 }
 
-/// Adds records in one statement and returns how many were not there.
-async fn insert(
-    tx: &mut SqliteConnection,
-    records: &[&UsageRecord],
-) -> Result<usize, StorageError> {
-    let mut query = QueryBuilder::<Sqlite>::new(
-        "INSERT INTO usage_records (request_id, key_id, account_id, started_at, app_url, \
-         app_title, model_asked, model, provider, region, level, stream, uncached_input, \
-         cache_read, cache_write, output, reasoning, usage_source, cost, price_version, \
-         time_to_first_token_ms, duration_ms, outcome, attempts, audit_id, simulated, \
-         filter_action, filter_record, route_record) ",
-    );
-    query.push_values(records, |row, record| bind(row, record));
-    query.push(" ON CONFLICT (request_id) DO NOTHING");
-    let done =
-        query.build().execute(tx).await.map_err(StorageError::database("add usage records"))?;
-    Ok(usize::try_from(done.rows_affected()).unwrap_or(usize::MAX))
+/// In the order of [`TABLE`].
+fn values(record: &UsageRecord) -> Vec<Value> {
+    vec![
+        record.request_id.as_str().into(),
+        record.key_id.as_str().into(),
+        record.account_id.as_str().into(),
+        record.started_at.into(),
+        (&record.app_url).into(),
+        (&record.app_title).into(),
+        (&record.model_asked).into(),
+        record.model.as_ref().map(ModelId::as_str).into(),
+        record.provider.as_ref().map(ProviderId::as_str).into(),
+        record.region.map(Region::as_str).into(),
+        record.level.as_str().into(),
+        record.stream.into(),
+        record.usage.uncached_input.into(),
+        record.usage.cache_read.into(),
+        record.usage.cache_write.into(),
+        record.usage.output.into(),
+        record.usage.reasoning.into(),
+        record.usage_source.as_str().into(),
+        record.cost.map(|cost| cost.0).into(),
+        (&record.price_version).into(),
+        record.time_to_first_token_ms.into(),
+        record.duration_ms.into(),
+        record.outcome.as_str().into(),
+        record.attempts.into(),
+        (&record.audit_id).into(),
+        record.simulated.into(),
+        record.filter.action.as_str().into(),
+        filter_to_db(&record.filter).into(),
+        record.route.as_ref().and_then(|route| serde_json::to_string(route).ok()).into(),
+    ]
 }
 
-/// One row, in the order of the columns in [`insert`].
-fn bind(mut row: Separated<'_, Sqlite, &'static str>, record: &UsageRecord) {
-    row.push_bind(record.request_id.as_str());
-    row.push_bind(record.key_id.as_str());
-    row.push_bind(record.account_id.as_str());
-    row.push_bind(to_db(record.started_at.0));
-    row.push_bind(record.app_url.as_deref());
-    row.push_bind(record.app_title.as_deref());
-    row.push_bind(&*record.model_asked);
-    row.push_bind(record.model.as_ref().map(ModelId::as_str));
-    row.push_bind(record.provider.as_ref().map(ProviderId::as_str));
-    row.push_bind(record.region.map(Region::as_str));
-    row.push_bind(record.level.as_str());
-    row.push_bind(record.stream);
-    row.push_bind(to_db(record.usage.uncached_input));
-    row.push_bind(to_db(record.usage.cache_read));
-    row.push_bind(to_db(record.usage.cache_write));
-    row.push_bind(to_db(record.usage.output));
-    row.push_bind(to_db(record.usage.reasoning));
-    row.push_bind(record.usage_source.as_str());
-    row.push_bind(record.cost.map(|cost| to_db(cost.0)));
-    row.push_bind(record.price_version.as_deref());
-    row.push_bind(to_db_opt(record.time_to_first_token_ms));
-    row.push_bind(to_db(record.duration_ms));
-    row.push_bind(record.outcome.as_str());
-    row.push_bind(i64::from(record.attempts));
-    row.push_bind(record.audit_id.as_deref());
-    row.push_bind(record.simulated);
-    row.push_bind(record.filter.action.as_str());
-    row.push_bind(filter_to_db(&record.filter));
-    row.push_bind(record.route.as_ref().and_then(|route| serde_json::to_string(route).ok()));
-}
-
-fn read(row: &SqliteRow) -> Result<UsageRecord, StorageError> {
-    let row = Columns(row);
+fn read(row: &Row) -> Result<UsageRecord, StorageError> {
     let small = |column| row.count(column).map(|count| u32::try_from(count).unwrap_or(u32::MAX));
     Ok(UsageRecord {
         request_id: row.text("request_id")?,
         key_id: row.text("key_id")?,
         account_id: row.text("account_id")?,
         started_at: row.moment("started_at")?,
-        app_url: row.plain("app_url")?,
-        app_title: row.plain("app_title")?,
-        model_asked: row.plain("model_asked")?,
+        app_url: row.string_opt("app_url")?,
+        app_title: row.string_opt("app_title")?,
+        model_asked: row.string("model_asked")?,
         model: row.text_opt("model")?,
         provider: row.text_opt("provider")?,
         region: row.word_opt("region", Region::parse)?,
         level: row.word("level", SecurityLevel::parse)?,
-        stream: row.plain("stream")?,
-        usage: read_tokens(&row)?,
+        stream: row.flag("stream")?,
+        usage: read_tokens(row)?,
         usage_source: row.word("usage_source", UsageSource::parse)?,
         cost: row.count_opt("cost")?.map(PicoUsd),
-        price_version: row.plain("price_version")?,
+        price_version: row.string_opt("price_version")?,
         time_to_first_token_ms: row.count_opt("time_to_first_token_ms")?,
         duration_ms: row.count("duration_ms")?,
         outcome: row.word("outcome", Outcome::parse)?,
         attempts: small("attempts")?,
-        audit_id: row.plain("audit_id")?,
-        simulated: row.plain("simulated")?,
-        filter: read_filter(&row)?,
-        route: read_route(&row)?,
+        audit_id: row.string_opt("audit_id")?,
+        simulated: row.flag("simulated")?,
+        filter: read_filter(row)?,
+        route: row.json_opt("route_record")?,
     })
 }
 
@@ -370,24 +382,14 @@ fn filter_to_db(filter: &FilterRecord) -> Option<String> {
     (!filter.is_quiet()).then(|| serde_json::to_string(filter).ok()).flatten()
 }
 
-fn read_filter(row: &Columns<'_>) -> Result<FilterRecord, StorageError> {
+fn read_filter(row: &Row) -> Result<FilterRecord, StorageError> {
     let action = row.word("filter_action", FilterAction::parse)?;
-    let Some(text) = row.plain::<Option<String>>("filter_record")? else {
-        return Ok(FilterRecord { action, ..FilterRecord::default() });
-    };
-    serde_json::from_str(&text)
-        .map_err(|_| StorageError::Unreadable { column: "filter_record", value: text })
-}
-
-fn read_route(row: &Columns<'_>) -> Result<Option<RouteRecord>, StorageError> {
-    let Some(text) = row.plain::<Option<String>>("route_record")? else { return Ok(None) };
-    serde_json::from_str(&text)
-        .map(Some)
-        .map_err(|_| StorageError::Unreadable { column: "route_record", value: text })
+    let told = row.json_opt("filter_record")?;
+    Ok(told.unwrap_or(FilterRecord { action, ..FilterRecord::default() }))
 }
 
 /// The five classes of tokens, which records and sums keep in columns of the same names.
-pub(crate) fn read_tokens(row: &Columns<'_>) -> Result<Usage, StorageError> {
+pub(crate) fn read_tokens(row: &Row) -> Result<Usage, StorageError> {
     Ok(Usage {
         uncached_input: row.count("uncached_input")?,
         cache_read: row.count("cache_read")?,

@@ -8,12 +8,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use sluice_core::clock::UnixMillis;
 use sluice_core::ids::KeyId;
-use sqlx::SqliteConnection;
 
+use crate::database::{Transaction, insert_many, sql};
 use crate::error::StorageError;
 use crate::master_key::MasterKey;
 use crate::open::Store;
-use crate::row::{Columns, to_db};
 
 /// The latest use of each key in a batch.
 #[derive(Debug, Default)]
@@ -31,20 +30,18 @@ impl UseAdditions {
     }
 
     /// Writes them to the database; an earlier use than the one that is there changes nothing.
-    pub(crate) async fn store(&self, tx: &mut SqliteConnection) -> Result<(), StorageError> {
-        for (key_id, at) in &self.0 {
-            sqlx::query(
-                "INSERT INTO key_uses (key_id, last_used_at) VALUES ($1, $2) \
-                 ON CONFLICT (key_id) DO UPDATE SET last_used_at = excluded.last_used_at \
-                 WHERE key_uses.last_used_at < excluded.last_used_at",
-            )
-            .bind(key_id.as_str())
-            .bind(to_db(at.0))
-            .execute(&mut *tx)
-            .await
-            .map_err(StorageError::database("note when keys were used"))?;
-        }
-        Ok(())
+    pub(crate) async fn store(&self, tx: &mut Transaction) -> Result<(), StorageError> {
+        let rows = self.0.iter().map(|(key_id, at)| vec![key_id.as_str().into(), (*at).into()]);
+        insert_many(
+            tx,
+            ("key_uses", &["key_id", "last_used_at"]),
+            " ON CONFLICT (key_id) DO UPDATE SET last_used_at = excluded.last_used_at \
+             WHERE key_uses.last_used_at < excluded.last_used_at",
+            rows.collect(),
+            |_, _| {},
+        )
+        .await
+        .map_err(StorageError::database("note when keys were used"))
     }
 }
 
@@ -66,12 +63,11 @@ impl Store {
             let at = sum.moment();
             note(sum.key_id, at);
         }
-        let rows = sqlx::query("SELECT key_id, last_used_at FROM key_uses")
-            .fetch_all(self.pool())
+        let rows = sql("SELECT key_id, last_used_at FROM key_uses")
+            .fetch_all(self.database())
             .await
             .map_err(StorageError::database("read when keys were used"))?;
         for row in &rows {
-            let row = Columns(row);
             note(row.text("key_id")?, row.moment("last_used_at")?);
         }
         Ok(uses)

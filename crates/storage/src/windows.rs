@@ -5,15 +5,13 @@
 //! Windows are aligned: an hour begins at its full hour and a day at midnight, both in UTC.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 use sluice_core::clock::UnixMillis;
 use sluice_core::ids::{AccountId, KeyId};
-use sqlx::SqliteConnection;
 
+use crate::database::{Transaction, add_saturating, insert_many, sql};
 use crate::error::StorageError;
 use crate::open::Store;
-use crate::row::{Columns, add_saturating, to_db};
 
 /// Seconds in an hour: the window of requests.
 pub const HOUR_SECONDS: u64 = 3600;
@@ -90,14 +88,13 @@ pub struct WindowCount {
 impl Store {
     /// The windows that began at `start` (seconds since the Unix epoch) or later.
     pub async fn windows_since(&self, start: u64) -> Result<Vec<WindowCount>, StorageError> {
-        sqlx::query("SELECT * FROM limit_windows WHERE window_start >= $1")
-            .bind(to_db(start))
-            .fetch_all(self.pool())
+        sql("SELECT * FROM limit_windows WHERE window_start >= $1")
+            .bind(start)
+            .fetch_all(self.database())
             .await
             .map_err(StorageError::database("read the limits' windows"))?
             .iter()
             .map(|row| {
-                let row = Columns(row);
                 Ok(WindowCount {
                     subject: row.word("subject", WindowSubject::parse)?,
                     kind: row.word("kind", WindowKind::parse)?,
@@ -112,13 +109,13 @@ impl Store {
     pub async fn prune_windows(&self, start: u64) -> Result<u64, StorageError> {
         const DOING: &str = "delete old windows";
         let mut tx = self.begin_write(DOING).await?;
-        let done = sqlx::query("DELETE FROM limit_windows WHERE window_start < $1")
-            .bind(to_db(start))
-            .execute(&mut *tx)
+        let deleted = sql("DELETE FROM limit_windows WHERE window_start < $1")
+            .bind(start)
+            .execute(&mut tx)
             .await
             .map_err(StorageError::database(DOING))?;
-        tx.commit().await.map_err(StorageError::database(DOING))?;
-        Ok(done.rows_affected())
+        tx.commit(DOING).await?;
+        Ok(deleted)
     }
 }
 
@@ -150,25 +147,17 @@ impl WindowAdditions {
     }
 
     /// Adds everything to the database.
-    pub(crate) async fn store(&self, tx: &mut SqliteConnection) -> Result<(), StorageError> {
-        static SQL: LazyLock<String> = LazyLock::new(|| {
-            format!(
-                "INSERT INTO limit_windows (subject, kind, window_start, amount) \
-                 VALUES ($1, $2, $3, $4) ON CONFLICT (subject, kind, window_start) \
-                 DO UPDATE SET {}",
-                add_saturating("limit_windows", "amount")
-            )
+    pub(crate) async fn store(&self, tx: &mut Transaction) -> Result<(), StorageError> {
+        let conflict = format!(
+            " ON CONFLICT (subject, kind, window_start) DO UPDATE SET {}",
+            add_saturating("limit_windows", "amount")
+        );
+        let rows = self.0.iter().map(|((subject, kind, start), amount)| {
+            vec![subject.to_text().into(), kind.as_str().into(), (*start).into(), (*amount).into()]
         });
-        for ((subject, kind, start), amount) in &self.0 {
-            sqlx::query(SQL.as_str())
-                .bind(subject.to_text())
-                .bind(kind.as_str())
-                .bind(to_db(*start))
-                .bind(to_db(*amount))
-                .execute(&mut *tx)
-                .await
-                .map_err(StorageError::database("add to the limits' windows"))?;
-        }
-        Ok(())
+        let table: (_, &[_]) = ("limit_windows", &["subject", "kind", "window_start", "amount"]);
+        insert_many(tx, table, &conflict, rows.collect(), |_, _| {})
+            .await
+            .map_err(StorageError::database("add to the limits' windows"))
     }
 }

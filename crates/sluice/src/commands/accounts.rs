@@ -160,10 +160,10 @@ async fn act(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<Exit, CommandError> {
-    let (data_dir, rules) = (&settings.storage.data_dir.0, serve::rules(settings));
+    let (location, rules) = (settings.storage.location(), serve::rules(settings));
     let records = match command {
-        AccountsCommand::Create(_) => Records::open(data_dir).await?,
-        _ => Records::open_existing(data_dir).await?,
+        AccountsCommand::Create(_) => Records::open(&location).await?,
+        _ => Records::open_existing(&location).await?,
     };
     let admin = records.admin(now);
     match command {

@@ -1,12 +1,12 @@
 //! `sluice audit`: the audit trail, and whether it is as it was written.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
 use sluice_core::ids::ModelId;
 use sluice_core::money::PicoUsd;
-use sluice_storage::{AuditFilter, AuditVerification, ChainedEntry, Order};
+use sluice_storage::{AuditFilter, AuditVerification, ChainedEntry, Location, Order};
 
 use super::Exit;
 use super::records::{CommandError, Names, Records, named, or_dash, settle, table};
@@ -59,21 +59,21 @@ struct VerifyArgs {
 /// Runs an `audit` command.
 pub(crate) async fn run(
     args: AuditArgs,
-    data_dir: &Path,
+    location: &Location,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let result = act(args.command, data_dir, out, err).await;
+    let result = act(args.command, location, out, err).await;
     settle(result, err)
 }
 
 async fn act(
     command: AuditCommand,
-    data_dir: &Path,
+    location: &Location,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<Exit, CommandError> {
-    let records = Records::open_existing(data_dir).await?;
+    let records = Records::open_existing(location).await?;
     let waiting = records.store.journal_tail(&records.master_key).await?.audit.len();
     let exit = match command {
         AuditCommand::List(args) => {

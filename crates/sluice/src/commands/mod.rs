@@ -8,7 +8,7 @@ pub(crate) mod connect;
 pub(crate) mod example_config;
 pub(crate) mod filter;
 pub(crate) mod keys;
-mod records;
+pub(crate) mod records;
 pub(crate) mod route;
 pub(crate) mod usage;
 

@@ -4,13 +4,12 @@
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::io::{self, Write};
-use std::path::Path;
 use std::time::Duration;
 
 use sluice_core::clock::UnixMillis;
 use sluice_core::ids::{AccountId, KeyId};
 use sluice_gateway::admin::{Admin, AdminError};
-use sluice_storage::{MasterKey, StorageError, Store};
+use sluice_storage::{Location, MasterKey, StorageError, Store};
 
 use super::Exit;
 
@@ -24,17 +23,17 @@ pub(crate) struct Records {
 
 impl Records {
     /// Opens the data folder, and makes what is missing in it.
-    pub(crate) async fn open(data_dir: &Path) -> Result<Self, StorageError> {
-        let store = Store::open(data_dir).await?;
-        let master_key = MasterKey::load_or_create(data_dir)?;
+    pub(crate) async fn open(location: &Location) -> Result<Self, StorageError> {
+        let store = Store::open(location.clone()).await?;
+        let master_key = MasterKey::load_or_create(location.data_dir())?;
         store.check_master_key(&master_key).await?;
         Ok(Self { store, master_key })
     }
 
     /// Opens the data folder that is there, to read from it: creates nothing.
-    pub(crate) async fn open_existing(data_dir: &Path) -> Result<Self, StorageError> {
-        let store = Store::open_existing(data_dir).await?;
-        let master_key = MasterKey::load(data_dir)?;
+    pub(crate) async fn open_existing(location: &Location) -> Result<Self, StorageError> {
+        let store = Store::open_existing(location.clone()).await?;
+        let master_key = MasterKey::load(location.data_dir())?;
         store.check_master_key(&master_key).await?;
         Ok(Self { store, master_key })
     }

@@ -79,9 +79,11 @@ impl House {
                 accounts::run(args, &self.settings, NOW, &mut out, &mut err).await
             }
             Ok(Line::Usage(args)) => {
-                usage::run(args, self.data_dir(), NOW, &mut out, &mut err).await
+                usage::run(args, &self.data_dir().into(), NOW, &mut out, &mut err).await
             }
-            Ok(Line::Audit(args)) => audit::run(args, self.data_dir(), &mut out, &mut err).await,
+            Ok(Line::Audit(args)) => {
+                audit::run(args, &self.data_dir().into(), &mut out, &mut err).await
+            }
         };
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Run { exit: exit.unwrap(), out: text(out), err: text(err) }

@@ -3,13 +3,13 @@
 //! Records that a running server has in its journal and not yet in the database are listed too.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
 use sluice_core::clock::UnixMillis;
 use sluice_core::money::PicoUsd;
 use sluice_core::outcome::Outcome;
-use sluice_storage::{DaySum, Order, UsageFilter, UsageRecord};
+use sluice_storage::{DaySum, Location, Order, UsageFilter, UsageRecord};
 
 use super::Exit;
 use super::records::{
@@ -101,22 +101,22 @@ fn outcome(word: &str) -> Result<Outcome, String> {
 /// Runs a `usage` command.
 pub(crate) async fn run(
     args: UsageArgs,
-    data_dir: &Path,
+    location: &Location,
     now: UnixMillis,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let result = act(args.command, data_dir, now, out).await;
+    let result = act(args.command, location, now, out).await;
     settle(result, err)
 }
 
 async fn act(
     command: UsageCommand,
-    data_dir: &Path,
+    location: &Location,
     now: UnixMillis,
     out: &mut dyn Write,
 ) -> Result<Exit, CommandError> {
-    let records = Records::open_existing(data_dir).await?;
+    let records = Records::open_existing(location).await?;
     let names = Names::read(&records.store).await?;
     match command {
         UsageCommand::List(args) => {

@@ -211,6 +211,7 @@ impl Settings {
                 old.timeouts.connect_seconds != new.timeouts.connect_seconds,
             ),
             ("storage.data_dir", old.storage.data_dir != new.storage.data_dir),
+            ("storage.url", old.storage.url != new.storage.url),
             ("log.format", old.log.format != new.log.format),
             ("log.level", old.log.level != new.log.level),
         ]

@@ -14,11 +14,13 @@ use sluice_security::level::{Action, FailureAction, InjectionAction, Rules, Unre
 use sluice_security::request::FilterSettings;
 use sluice_security::scan::ScannerSettings;
 use sluice_security::surrogate::Surrogates;
+use sluice_storage::Location;
 
 pub(crate) use super::model_sections::{ModelSection, PriceSection, RouterSection};
 use super::read::{Entries, Repeated, Schema, section};
 use super::values::{
-    Allowance, BaseUrl, Count, FilePath, Headers, Listener, Name, Origin, Seconds, SecretFile, Text,
+    Allowance, BaseUrl, Count, DatabaseUrl, FilePath, Headers, Listener, Name, Origin, Seconds,
+    SecretFile, Text,
 };
 use super::words::{LogFormat, LogLevel};
 
@@ -106,6 +108,9 @@ section! {
         /// Folder of the database, the usage journal, the master key and imported prices. Sluice
         /// creates it if it is missing. Needs a restart.
         data_dir: FilePath = "sluice-data",
+        /// Address of a PostgreSQL server's database. Without it, the database is a SQLite file in
+        /// the data folder. The password can come from the environment: "${NAME}". Needs a restart.
+        url: Option<DatabaseUrl> => "postgres://sluice@db.example/sluice?sslmode=verify-full",
     }
 }
 
@@ -361,4 +366,13 @@ section! {
 
 impl Repeated for ProviderSection {
     const ENTRY: &'static Schema = Self::SCHEMA;
+}
+
+impl StorageSettings {
+    /// Where the database is.
+    pub(crate) fn location(&self) -> Location {
+        let url = self.url.as_ref().map(|url| url.0.expose().as_str());
+        // What was read has been checked.
+        Location::new(&self.data_dir.0, url).unwrap_or_else(|_| (&*self.data_dir.0).into())
+    }
 }

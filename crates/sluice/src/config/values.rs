@@ -1,13 +1,14 @@
 //! The types of single values: what they look like, and what is wrong with one that is not.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 use sluice_core::clock::UnixMillis;
 use sluice_core::money::TokenPrice;
 use sluice_core::secret::Secret;
+use sluice_storage::Location;
 use toml::de::DeValue;
 
 use super::environment::hash_of;
@@ -55,6 +56,10 @@ pub(crate) struct FilePath(pub(crate) PathBuf);
 /// A secret from a file of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SecretFile(pub(crate) Secret<String>);
+
+/// Where a database is, which may hold a password.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DatabaseUrl(pub(crate) Secret<String>);
 
 /// An address before a dialect's own path: `https://api.openai.com/v1`, no slash at the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -230,6 +235,24 @@ fn secret(value: &Node<'_>, text: String, reader: &mut Reader<'_>) -> Option<Sec
         return None;
     }
     Some(trimmed)
+}
+
+impl FromToml for DatabaseUrl {
+    const SHAPE: Shape = Shape::Value;
+
+    fn read(value: &Node<'_>, _: Option<&Node<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
+        let text = Secret::new(reader.text_of(value)?);
+        // Where the data folder is has no say in whether this is an address.
+        match Location::new(Path::new(""), Some(text.expose().trim())) {
+            Ok(_) => Some(Self(Secret::new(text.expose().trim().to_owned()))),
+            Err(wrong) => {
+                let fix = "write \"postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full\", \
+                           or leave it out for SQLite in the data folder";
+                reader.wrong(value, format!("is no address of a database: {wrong}"), fix);
+                None
+            }
+        }
+    }
 }
 
 impl FromToml for FilePath {

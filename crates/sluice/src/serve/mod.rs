@@ -99,12 +99,13 @@ async fn serve(
     out: &mut dyn Write,
 ) -> Result<Exit, ServeError> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let data_dir = settings.storage.data_dir.0.clone();
+    let location = settings.storage.location();
+    let data_dir = location.data_dir().to_owned();
     // The lock comes first: a second server must not touch the database of the first.
     let _lock = DataLock::acquire(&data_dir)?;
     let store = match new_database {
-        false => Store::open(&data_dir).await?,
-        true => Store::open_new(&data_dir).await?,
+        false => Store::open(location).await?,
+        true => Store::open_new(location).await?,
     };
     if !store.check_integrity(INTEGRITY_CHECK).await? {
         tracing::info!("the database is too large to check all of it at the start");

@@ -105,6 +105,7 @@ fn as_json(settings: &Settings, weak: &[Value]) -> Value {
         "tls": settings.server.tls_certificate_file.is_some(),
         "metrics_listen": settings.server.metrics_listen.0,
         "data_dir": settings.storage.data_dir.0,
+        "database": settings.storage.location().database(),
         "discovered": settings.discovered,
         "providers": providers.collect::<Vec<_>>(),
         "models": settings.catalog.models().len(),
@@ -128,6 +129,7 @@ fn summarise(settings: &Settings, out: &mut dyn Write) -> io::Result<()> {
         None => writeln!(out, "metrics:   off")?,
     }
     writeln!(out, "data:      {}", settings.storage.data_dir.0.display())?;
+    writeln!(out, "database:  {}", settings.storage.location().database())?;
     let found = if settings.discovered { " (found)" } else { "" };
     for provider in &settings.providers {
         let region = provider.region.map_or("no region", |region| region.as_str());

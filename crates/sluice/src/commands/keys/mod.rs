@@ -224,11 +224,11 @@ async fn act(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<Exit, CommandError> {
-    let data_dir = &settings.storage.data_dir.0;
+    let location = settings.storage.location();
     // A first key may come before the first start; whatever else there is to do needs one.
     let records = match command {
-        KeysCommand::Create(_) => Records::open(data_dir).await?,
-        _ => Records::open_existing(data_dir).await?,
+        KeysCommand::Create(_) => Records::open(&location).await?,
+        _ => Records::open_existing(&location).await?,
     };
     let admin = records.admin(now);
     match command {

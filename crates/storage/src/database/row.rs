@@ -1,0 +1,135 @@
+//! Between columns and types: the conversions that every record needs.
+
+use serde::de::DeserializeOwned;
+use sluice_core::clock::UnixMillis;
+use sqlx::postgres::{PgRow, Postgres};
+use sqlx::sqlite::{Sqlite, SqliteRow};
+use sqlx::{Decode, Row as _, Type, TypeInfo as _, ValueRef as _};
+
+use crate::error::StorageError;
+
+/// A row, read by its columns' names.
+pub(crate) enum Row {
+    Sqlite(SqliteRow),
+    Postgres(PgRow),
+}
+
+const DOING: &str = "read a column";
+
+impl Row {
+    fn plain<T>(&self, column: &'static str) -> Result<T, StorageError>
+    where
+        T: for<'d> Decode<'d, Sqlite> + Type<Sqlite>,
+        T: for<'d> Decode<'d, Postgres> + Type<Postgres>,
+    {
+        match self {
+            Self::Sqlite(row) => row.try_get(column),
+            Self::Postgres(row) => row.try_get(column),
+        }
+        .map_err(StorageError::database(DOING))
+    }
+
+    /// Text.
+    pub(crate) fn string(&self, column: &'static str) -> Result<String, StorageError> {
+        self.plain(column)
+    }
+
+    /// Text that may be missing.
+    pub(crate) fn string_opt(&self, column: &'static str) -> Result<Option<String>, StorageError> {
+        self.plain(column)
+    }
+
+    /// Yes or no.
+    pub(crate) fn flag(&self, column: &'static str) -> Result<bool, StorageError> {
+        self.plain(column)
+    }
+
+    /// Text that is wrapped in a type of its own.
+    pub(crate) fn text<T: From<String>>(&self, column: &'static str) -> Result<T, StorageError> {
+        self.string(column).map(T::from)
+    }
+
+    /// Wrapped text that may be missing.
+    pub(crate) fn text_opt<T: From<String>>(
+        &self,
+        column: &'static str,
+    ) -> Result<Option<T>, StorageError> {
+        Ok(self.string_opt(column)?.map(T::from))
+    }
+
+    /// An integer.
+    pub(crate) fn integer(&self, column: &'static str) -> Result<i64, StorageError> {
+        self.plain(column)
+    }
+
+    /// A count. Whatever number is there is read, as the nearest count: one bad figure must not
+    /// hide all the others.
+    pub(crate) fn count(&self, column: &'static str) -> Result<u64, StorageError> {
+        if let Self::Sqlite(row) = self
+            && row.try_get_raw(column).map_err(StorageError::database(DOING))?.type_info().name()
+                == "REAL"
+        {
+            // What sums became once they did not fit any more, before they were kept from it.
+            let figure: f64 = row.try_get(column).map_err(StorageError::database(DOING))?;
+            #[expect(clippy::cast_possible_truncation, reason = "the nearest count is wanted")]
+            return Ok(u64::try_from(figure as i64).unwrap_or(0));
+        }
+        Ok(u64::try_from(self.integer(column)?).unwrap_or(0))
+    }
+
+    /// A count that may be missing.
+    pub(crate) fn count_opt(&self, column: &'static str) -> Result<Option<u64>, StorageError> {
+        if self.is_null(column)? { Ok(None) } else { self.count(column).map(Some) }
+    }
+
+    /// A moment.
+    pub(crate) fn moment(&self, column: &'static str) -> Result<UnixMillis, StorageError> {
+        self.count(column).map(UnixMillis)
+    }
+
+    /// A moment that may be missing.
+    pub(crate) fn moment_opt(
+        &self,
+        column: &'static str,
+    ) -> Result<Option<UnixMillis>, StorageError> {
+        Ok(self.count_opt(column)?.map(UnixMillis))
+    }
+
+    /// A word of a closed set.
+    pub(crate) fn word<T>(
+        &self,
+        column: &'static str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, StorageError> {
+        let value = self.string(column)?;
+        parse(&value).ok_or(StorageError::Unreadable { column, value })
+    }
+
+    /// A word of a closed set that may be missing.
+    pub(crate) fn word_opt<T>(
+        &self,
+        column: &'static str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>, StorageError> {
+        if self.is_null(column)? { Ok(None) } else { self.word(column, parse).map(Some) }
+    }
+
+    /// What is kept as JSON text, and may be missing.
+    pub(crate) fn json_opt<T: DeserializeOwned>(
+        &self,
+        column: &'static str,
+    ) -> Result<Option<T>, StorageError> {
+        let Some(text) = self.string_opt(column)? else { return Ok(None) };
+        serde_json::from_str(&text)
+            .map(Some)
+            .map_err(|_| StorageError::Unreadable { column, value: text })
+    }
+
+    fn is_null(&self, column: &'static str) -> Result<bool, StorageError> {
+        match self {
+            Self::Sqlite(row) => row.try_get_raw(column).map(|value| value.is_null()),
+            Self::Postgres(row) => row.try_get_raw(column).map(|value| value.is_null()),
+        }
+        .map_err(StorageError::database(DOING))
+    }
+}

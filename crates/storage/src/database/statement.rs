@@ -1,0 +1,161 @@
+//! A statement and its values.
+
+use std::borrow::Cow;
+
+use sqlx::postgres::PgArguments;
+use sqlx::query::Query;
+use sqlx::sqlite::SqliteArguments;
+use sqlx::{AssertSqlSafe, Encode, Postgres, Sqlite, Type};
+
+use super::{Database, Row, Target, Transaction, Value};
+
+/// A statement with its values. Its text never holds a value: those are bound.
+#[derive(Debug)]
+pub(crate) struct Statement {
+    text: Cow<'static, str>,
+    values: Vec<Value>,
+}
+
+/// A statement without values so far.
+pub(crate) fn sql(text: impl Into<Cow<'static, str>>) -> Statement {
+    Statement { text: text.into(), values: Vec::new() }
+}
+
+impl Statement {
+    /// Binds the next of `$1`, `$2`, ….
+    #[must_use]
+    pub(crate) fn bind(mut self, value: impl Into<Value>) -> Self {
+        self.values.push(value.into());
+        self
+    }
+
+    /// Binds the next ones.
+    #[must_use]
+    pub(crate) fn bind_all(mut self, values: impl IntoIterator<Item = Value>) -> Self {
+        self.values.extend(values);
+        self
+    }
+
+    /// Adds to the text.
+    pub(crate) fn push(&mut self, text: &str) {
+        self.text.to_mut().push_str(text);
+    }
+
+    /// Adds a value to the text and binds it.
+    pub(crate) fn push_bind(&mut self, value: impl Into<Value>) {
+        self.values.push(value.into());
+        let placeholder = format!("${}", self.values.len());
+        self.push(&placeholder);
+    }
+
+    /// Runs it, and says how many rows it changed.
+    pub(crate) async fn execute<'c>(self, on: impl Into<Target<'c>>) -> Result<u64, sqlx::Error> {
+        match on.into() {
+            Target::Database(Database::Sqlite(pool)) => {
+                self.sqlite()?.execute(pool).await.map(|done| done.rows_affected())
+            }
+            Target::Transaction(Transaction::Sqlite(tx)) => {
+                self.sqlite()?.execute(&mut **tx).await.map(|done| done.rows_affected())
+            }
+            Target::Database(Database::Postgres(pool)) => {
+                self.postgres()?.execute(pool).await.map(|done| done.rows_affected())
+            }
+            Target::Transaction(Transaction::Postgres(tx)) => {
+                self.postgres()?.execute(&mut **tx).await.map(|done| done.rows_affected())
+            }
+        }
+    }
+
+    /// All rows that it finds.
+    pub(crate) async fn fetch_all<'c>(
+        self,
+        on: impl Into<Target<'c>>,
+    ) -> Result<Vec<Row>, sqlx::Error> {
+        fn of<R>(rows: Vec<R>, wrap: fn(R) -> Row) -> Vec<Row> {
+            rows.into_iter().map(wrap).collect()
+        }
+        match on.into() {
+            Target::Database(Database::Sqlite(pool)) => {
+                self.sqlite()?.fetch_all(pool).await.map(|rows| of(rows, Row::Sqlite))
+            }
+            Target::Transaction(Transaction::Sqlite(tx)) => {
+                self.sqlite()?.fetch_all(&mut **tx).await.map(|rows| of(rows, Row::Sqlite))
+            }
+            Target::Database(Database::Postgres(pool)) => {
+                self.postgres()?.fetch_all(pool).await.map(|rows| of(rows, Row::Postgres))
+            }
+            Target::Transaction(Transaction::Postgres(tx)) => {
+                self.postgres()?.fetch_all(&mut **tx).await.map(|rows| of(rows, Row::Postgres))
+            }
+        }
+    }
+
+    /// The first row that it finds, if any.
+    pub(crate) async fn fetch_optional<'c>(
+        self,
+        on: impl Into<Target<'c>>,
+    ) -> Result<Option<Row>, sqlx::Error> {
+        match on.into() {
+            Target::Database(Database::Sqlite(pool)) => {
+                self.sqlite()?.fetch_optional(pool).await.map(|row| row.map(Row::Sqlite))
+            }
+            Target::Transaction(Transaction::Sqlite(tx)) => {
+                self.sqlite()?.fetch_optional(&mut **tx).await.map(|row| row.map(Row::Sqlite))
+            }
+            Target::Database(Database::Postgres(pool)) => {
+                self.postgres()?.fetch_optional(pool).await.map(|row| row.map(Row::Postgres))
+            }
+            Target::Transaction(Transaction::Postgres(tx)) => {
+                self.postgres()?.fetch_optional(&mut **tx).await.map(|row| row.map(Row::Postgres))
+            }
+        }
+    }
+
+    /// The row that it finds; an error where there is none.
+    pub(crate) async fn fetch_one<'c>(self, on: impl Into<Target<'c>>) -> Result<Row, sqlx::Error> {
+        self.fetch_optional(on).await?.ok_or(sqlx::Error::RowNotFound)
+    }
+
+    fn sqlite<'q>(self) -> Result<Query<'q, Sqlite, SqliteArguments>, sqlx::Error> {
+        let mut arguments = SqliteArguments::default();
+        bind(&mut arguments, self.values)?;
+        Ok(sqlx::query_with(AssertSqlSafe(self.text), arguments))
+    }
+
+    fn postgres<'q>(self) -> Result<Query<'q, Postgres, PgArguments>, sqlx::Error> {
+        let mut arguments = PgArguments::default();
+        let values = self.values.into_iter().map(without_nul).collect();
+        bind(&mut arguments, values)?;
+        Ok(sqlx::query_with(AssertSqlSafe(self.text), arguments))
+    }
+}
+
+/// PostgreSQL's text has no character 0, and would refuse the whole transaction for one.
+fn without_nul(value: Value) -> Value {
+    match value {
+        Value::Text(Some(text)) if text.contains('\0') => {
+            Value::Text(Some(text.replace('\0', "\u{fffd}")))
+        }
+        value => value,
+    }
+}
+
+fn bind<A, D>(arguments: &mut A, values: Vec<Value>) -> Result<(), sqlx::Error>
+where
+    A: sqlx::Arguments<Database = D>,
+    D: sqlx::Database<Arguments = A>,
+    for<'t> Option<i64>: Encode<'t, D> + Type<D>,
+    for<'t> Option<String>: Encode<'t, D> + Type<D>,
+    for<'t> Option<bool>: Encode<'t, D> + Type<D>,
+{
+    arguments.reserve(values.len(), 0);
+    for value in values {
+        let added = match value {
+            Value::Integer(number) => arguments.add(number),
+            Value::Text(text) => arguments.add(text),
+            Value::Boolean(flag) => arguments.add(flag),
+        };
+        added.map_err(sqlx::Error::Encode)?;
+    }
+    Ok(())
+}
