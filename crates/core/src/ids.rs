@@ -60,6 +60,14 @@ id! {
     AccountId
     /// A service key's record; not the key itself.
     KeyId
+    /// A department of an account.
+    DepartmentId
+    /// A team of a department.
+    TeamId
+    /// A person of an account.
+    PersonId
+    /// A service: what holds keys and is no person.
+    ServiceId
     /// A request; also its usage record and the response header `x-request-id`.
     RequestId
 }

@@ -13,6 +13,10 @@
 //! | principal | who asks: a key and its account | `sluice-gateway` |
 //! | usage | tokens of one request in disjoint classes | [`usage::Usage`] |
 //! | attempt | one call of a provider for a request | `sluice-gateway` |
+//! | holder | the person or service that a key belongs to | [`organisation::Holder`] |
+//! | attribution | whose a request was when it was made | [`organisation::Attribution`] |
+//! | subject | whose use an allowance counts | [`organisation::Subject`] |
+//! | actor | who changes something | [`organisation::Actor`] |
 //! | outcome | how a request ended | [`outcome::Outcome`] |
 //! | filter record | what the filter did with a request, without content | [`filtering::FilterRecord`] |
 //! | route record | which model a router chose, and why | [`routing::RouteRecord`] |
@@ -30,6 +34,7 @@ pub mod json;
 pub mod key;
 pub mod level;
 pub mod money;
+pub mod organisation;
 pub mod outcome;
 pub mod policy;
 pub mod region;
