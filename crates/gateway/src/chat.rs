@@ -17,11 +17,11 @@ use crate::error::{ChatError, Unanswered};
 use crate::filtering::{self, Passed};
 use crate::gateway::Gateway;
 use crate::limits::{LimitExceeded, Slot};
-use crate::plan::{self, Candidate};
+use crate::plan::{self, Asked, Candidate, Plan};
 use crate::policy;
 use crate::principal::Principal;
 use crate::request::RequestContext;
-use crate::route::{Asked, OpenTurn};
+use crate::route::OpenTurn;
 use crate::snapshot::Timeouts;
 use crate::way_back::WayBack;
 
@@ -94,27 +94,16 @@ impl Gateway {
         let policy = policy::effective(&principal, &chat, &model, &snapshot.rules)?;
         let ratio = self.calibration.ratio(&model.answering.id);
         let estimate = ratio.estimate(&chat);
-        let (candidates, route, turn) = match snapshot.catalog.router(model.answering.id.as_str()) {
-            Some(router) => {
-                let asked = Asked {
-                    snapshot: &snapshot,
-                    conversations: &self.conversations,
-                    principal: &principal,
-                    chat: &chat,
-                    policy,
-                    context: &context,
-                    prompt_tokens: estimate.prompt_tokens,
-                };
-                let routed = asked.route(router)?;
-                (routed.candidates, Some(routed.record), routed.turn)
-            }
-            None => {
-                let max_tokens = policy::max_tokens(&principal, &chat, &model.answering)?;
-                let now = context.arrived_at;
-                let asked = (&*principal, &chat, &policy);
-                (plan::candidates(&snapshot, asked, &model.answering, max_tokens, now)?, None, None)
-            }
+        let asked = Asked {
+            snapshot: &snapshot,
+            conversations: &self.conversations,
+            principal: &principal,
+            chat: &chat,
+            policy,
+            context: &context,
+            prompt_tokens: estimate.prompt_tokens,
         };
+        let Plan { candidates, record: route, turn } = asked.plan(&model.answering)?;
         // Half a minute past the last timeout nobody can be at work on the request any more.
         let lapses = context.arrived_at.plus(snapshot.timeouts.total + LEASE_MARGIN);
         let permit = slot.admit(estimate.reserve, context.arrived_at, lapses)?;

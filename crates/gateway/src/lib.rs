@@ -2,7 +2,7 @@
 //!
 //! [`chat`] is the story of a request, [`answer`] the way back. Who asks is in [`principal`], what
 //! holds for the request in [`policy`], what it may use in [`limits`], where it can go in [`plan`]
-//! (and `route`, where a router was asked), how it gets there in `dispatch`, and what is left of it in [`accounting`].
+//! (who could answer at all in `eligible`, and a router's choice in `route`), how it gets there in `dispatch`, and what is left of it in [`accounting`].
 
 pub mod accounting;
 pub mod admin;
@@ -12,6 +12,7 @@ mod call;
 pub mod chat;
 mod cut;
 mod dispatch;
+mod eligible;
 pub mod error;
 pub mod estimate;
 mod filtering;

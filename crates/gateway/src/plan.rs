@@ -2,17 +2,22 @@
 
 use std::sync::Arc;
 
-use sluice_core::chat::{ChatRequest, Content, Part, ResponseFormat};
-use sluice_core::clock::UnixMillis;
+use sluice_core::chat::ChatRequest;
 use sluice_core::policy::EffectivePolicy;
 use sluice_core::region::Region;
+use sluice_core::routing::RouteRecord;
 use sluice_core::sealed::SealedPlaces;
 use sluice_providers::endpoint::Target;
 use sluice_routing::catalog::Model;
+use sluice_routing::decide::Exclusion;
 use sluice_routing::speed::DeploymentSpeed;
 
+use crate::eligible::Refused;
 use crate::error::ChatError;
+use crate::policy;
 use crate::principal::Principal;
+use crate::request::RequestContext;
+use crate::route::{Conversations, OpenTurn};
 use crate::snapshot::{Provider, Snapshot};
 
 /// A deployment that can answer.
@@ -56,34 +61,63 @@ impl Candidate {
     }
 }
 
-/// The deployments of `model` that can answer `chat`, the best first.
-pub fn candidates(
-    snapshot: &Snapshot,
-    (principal, chat, policy): (&Principal, &ChatRequest, &EffectivePolicy),
-    model: &Arc<Model>,
-    max_tokens: Option<u32>,
-    now: UnixMillis,
-) -> Result<Vec<Candidate>, ChatError> {
-    check_capabilities(chat, model)?;
-    let allowed = principal.key.regions.as_deref();
-    let mut found = Vec::with_capacity(model.deployments.len());
-    for (i, deployment) in model.deployments.iter().enumerate() {
-        let in_region = match policy.region {
-            Some(region) => deployment.region == Some(region),
-            None => allowed.is_none_or(|allowed| {
-                deployment.region.is_some_and(|region| allowed.contains(&region))
-            }),
-        };
-        if in_region {
-            found.extend(Candidate::new(snapshot, model, i, max_tokens));
+/// Where a request goes.
+pub(crate) struct Plan {
+    /// Who can answer, the best first.
+    pub(crate) candidates: Vec<Candidate>,
+    /// A router's decision, for people; `None` where a model was asked.
+    pub(crate) record: Option<RouteRecord>,
+    /// What the session is told when somebody has answered.
+    pub(crate) turn: Option<OpenTurn>,
+}
+
+/// A request that wants to be planned.
+pub(crate) struct Asked<'a> {
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) conversations: &'a Conversations,
+    pub(crate) principal: &'a Principal,
+    pub(crate) chat: &'a ChatRequest,
+    pub(crate) policy: EffectivePolicy,
+    pub(crate) context: &'a RequestContext,
+    /// Tokens of the prompt, estimated.
+    pub(crate) prompt_tokens: u64,
+}
+
+impl Asked<'_> {
+    /// Where a request for `model`, which may be a router, goes.
+    pub(crate) fn plan(&self, model: &Arc<Model>) -> Result<Plan, ChatError> {
+        match self.snapshot.catalog.router(model.id.as_str()) {
+            Some(router) => self.route(router),
+            None => {
+                let candidates = self.deployments(model)?;
+                Ok(Plan { candidates, record: None, turn: None })
+            }
         }
     }
-    if found.is_empty() {
-        return Err(nowhere(model, policy.region, allowed));
+
+    /// The deployments of a model that was asked for by its name, in the order of preference.
+    fn deployments(&self, model: &Arc<Model>) -> Result<Vec<Candidate>, ChatError> {
+        let needs = self.needs();
+        let max_tokens = policy::max_tokens(self.principal, self.chat, model)?;
+        let mut found = Vec::with_capacity(model.deployments.len());
+        let mut refused = Vec::new();
+        for (place, at) in model.deployments.iter().enumerate() {
+            match self.exclusion(&needs, model, at) {
+                // There is no other model, and its provider counts better than an estimate does.
+                None | Some(Exclusion::ContextWindow(_)) => {
+                    found.extend(Candidate::new(self.snapshot, model, place, max_tokens));
+                }
+                Some(why) => refused.push(Refused { model, provider: &at.provider, why }),
+            }
+        }
+        if found.is_empty() {
+            return Err(self.nobody(&model.id, &refused));
+        }
+        // Whoever asked to be left alone is asked last, and still asked when nobody else is there.
+        let now = self.context.arrived_at;
+        found.sort_by_key(|candidate| candidate.provider.health.is_resting(now));
+        Ok(found)
     }
-    // Whoever asked to be left alone is asked last, and still asked when nobody else is there.
-    found.sort_by_key(|candidate| candidate.provider.health.is_resting(now));
-    Ok(found)
 }
 
 /// The sealed values that one of `candidates` at least wants back as they were. The others do not get
@@ -91,49 +125,6 @@ pub fn candidates(
 pub(crate) fn taken_back(candidates: &[Candidate]) -> SealedPlaces {
     let places = candidates.iter().map(|candidate| candidate.target.endpoint.takes_back());
     places.fold(SealedPlaces::NONE, SealedPlaces::and)
-}
-
-fn nowhere(model: &Model, region: Option<Region>, allowed: Option<&[Region]>) -> ChatError {
-    let regions = model.regions();
-    match region.or_else(|| allowed.and_then(|allowed| allowed.first().copied())) {
-        Some(region) => {
-            ChatError::RegionUnavailable { model: model.id.to_string(), region, regions }
-        }
-        None => ChatError::NoModelAvailable {
-            model: model.id.to_string(),
-            reasons: "it has no configured provider".to_owned(),
-            retry_after: std::time::Duration::from_secs(60),
-        },
-    }
-}
-
-/// What the catalogue knows that the model cannot do is refused here, by name, before anything is
-/// sent.
-fn check_capabilities(chat: &ChatRequest, model: &Model) -> Result<(), ChatError> {
-    let unsupported = |field: String, reason: &str| {
-        Err(ChatError::Unsupported {
-            field,
-            reason: reason.to_owned(),
-            model: model.id.to_string(),
-        })
-    };
-    if model.capabilities.tools == Some(false) && !chat.tools.is_empty() {
-        return unsupported("tools".to_owned(), "asks for function calls");
-    }
-    if model.capabilities.json_schema == Some(false)
-        && matches!(chat.response_format, Some(ResponseFormat::JsonSchema { .. }))
-    {
-        return unsupported("response_format".to_owned(), "asks for an answer by JSON schema");
-    }
-    if model.capabilities.vision == Some(false) {
-        for (i, message) in chat.messages.iter().enumerate() {
-            let Content::Parts(parts) = &message.content else { continue };
-            if let Some(j) = parts.iter().position(|part| matches!(part, Part::Image { .. })) {
-                return unsupported(format!("messages[{i}].content[{j}]"), "holds an image");
-            }
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -145,12 +136,13 @@ mod tests {
     use sluice_core::policy::Retention;
     use sluice_core::region::Region::{AsiaPacific, EuWest, UsEast};
     use sluice_providers::error::ProviderErrorKind;
-    use sluice_routing::catalog::{Capabilities, Catalog};
+    use sluice_routing::catalog::Catalog;
 
     use super::*;
     use crate::snapshot::Speeds;
     use crate::testing::{
-        NOW, Scripted, TIMEOUTS, chat, deployment, filter, model, principal, provider, rules,
+        NOW, Scripted, TIMEOUTS, chat, context, deployment, filter, model, principal, provider,
+        rules,
     };
 
     fn snapshot() -> Snapshot {
@@ -185,14 +177,24 @@ mod tests {
     ) -> Result<Vec<String>, ChatError> {
         let mut principal = principal();
         principal.key.regions = allowed;
+        let mut chat = chat("");
+        chat.max_tokens = Some(5);
         let policy = EffectivePolicy {
             level: SecurityLevel::Standard,
             region,
             audit: false,
             retention: Retention::Records,
         };
-        let found =
-            candidates(snapshot, (&principal, &chat(""), &policy), &spread(), Some(5), NOW)?;
+        let asked = Asked {
+            snapshot,
+            conversations: &Conversations::new(0),
+            principal: &principal,
+            chat: &chat,
+            policy,
+            context: &context(),
+            prompt_tokens: 1,
+        };
+        let found = asked.plan(&spread())?.candidates;
         assert!(found.iter().all(|candidate| candidate.target.max_tokens == Some(5)));
         Ok(found.iter().map(|candidate| candidate.target.endpoint.id.to_string()).collect())
     }
@@ -233,53 +235,5 @@ mod tests {
         health.failed(ProviderErrorKind::RateLimited, Some(Duration::from_secs(5)), NOW);
         assert_eq!(plan(&snapshot, None, None).unwrap(), ["b", "c", "a"]);
         assert_eq!(plan(&snapshot, None, Some(UsEast)).unwrap(), ["a"], "still asked");
-    }
-
-    #[test]
-    fn what_the_model_cannot_do_is_refused_by_name() {
-        use sluice_core::chat::Tool;
-        let tool = Tool {
-            name: "f".into(),
-            description: None,
-            parameters: None,
-            strict: None,
-            cache_breakpoint: None,
-            other: None,
-        };
-        let mut with_tool = chat("");
-        with_tool.tools.push(tool);
-        let mut with_schema = chat("");
-        with_schema.response_format = Some(ResponseFormat::JsonSchema {
-            name: "s".into(),
-            description: None,
-            schema: None,
-            strict: None,
-        });
-        let mut with_image = chat("");
-        let image = Part::Image { url: "data:,".into(), detail: None, cache_breakpoint: None };
-        with_image.messages[0].content = Content::Parts(vec![image]);
-        for (chat, field) in [
-            (&with_tool, "tools"),
-            (&with_schema, "response_format"),
-            (&with_image, "messages[0].content[0]"),
-        ] {
-            for (can, refused) in [(Some(false), true), (Some(true), false), (None, false)] {
-                let capabilities = Capabilities {
-                    tools: can,
-                    json_schema: can,
-                    vision: can,
-                    ..Default::default()
-                };
-                let model = Model { capabilities, ..model("m") };
-                match check_capabilities(chat, &model) {
-                    Ok(()) => assert!(!refused, "{field}"),
-                    Err(ChatError::Unsupported { field: told, .. }) => {
-                        assert!(refused);
-                        assert_eq!(told, field);
-                    }
-                    Err(other) => panic!("{other:?}"),
-                }
-            }
-        }
     }
 }

@@ -1,0 +1,267 @@
+//! Which deployments could answer a request, and what is said where none can: the same for a model
+//! that was asked for by its name and for the members of a router.
+
+use std::time::Duration;
+
+use sluice_core::chat::{ChatRequest, Content, Part, ResponseFormat};
+use sluice_core::ids::{ModelId, ProviderId};
+use sluice_core::region::Region;
+use sluice_routing::catalog::{Deployment, Model};
+use sluice_routing::decide::{Exclusion, Needs, exclusion};
+
+use crate::error::ChatError;
+use crate::plan::Asked;
+
+/// When it is worth asking again where nobody knows better.
+const USUAL_RETRY: Duration = Duration::from_secs(60);
+
+/// A deployment that cannot answer.
+pub(crate) struct Refused<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) provider: &'a ProviderId,
+    pub(crate) why: Exclusion,
+}
+
+impl Asked<'_> {
+    /// Tokens of the prompt, estimated.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate of some thousand tokens")]
+    pub(crate) fn input_tokens(&self) -> f64 {
+        self.prompt_tokens as f64
+    }
+
+    /// What the request needs of whoever answers it.
+    pub(crate) fn needs(&self) -> Needs {
+        let chat = self.chat;
+        Needs {
+            suite: self.principal.suite,
+            region: self.policy.region,
+            level: self.policy.level,
+            input_tokens: self.input_tokens(),
+            output_tokens: Needs::room(chat.max_tokens),
+            vision: first_image(chat).is_some(),
+            tools: !chat.tools.is_empty(),
+            json_schema: matches!(chat.response_format, Some(ResponseFormat::JsonSchema { .. })),
+        }
+    }
+
+    /// Why a deployment of `model` cannot answer, whatever its provider's health.
+    pub(crate) fn exclusion(
+        &self,
+        needs: &Needs,
+        model: &Model,
+        at: &Deployment,
+    ) -> Option<Exclusion> {
+        let allowed = self.principal.key.regions.as_deref();
+        // Whoever named no region may go to any that the key allows.
+        let may_be_in = |region: Option<Region>| {
+            self.policy.region.is_some()
+                || allowed.is_none_or(|allowed| region.is_some_and(|r| allowed.contains(&r)))
+        };
+        exclusion(needs, model, at.region, may_be_in)
+    }
+
+    /// Nobody can answer what was asked of `id`: what the request itself asks too much of is its own
+    /// fault, everything else may be otherwise soon.
+    pub(crate) fn nobody(&self, id: &ModelId, refused: &[Refused<'_>]) -> ChatError {
+        let model = id.to_string();
+        let exclusions = refused.iter().map(|it| &it.why);
+        let all = |is: fn(&Exclusion) -> bool| !refused.is_empty() && exclusions.clone().all(is);
+        if let Some(error) = self.unsupported(id, all) {
+            return error;
+        }
+        let allowed = self.principal.key.regions.as_ref().and_then(|allowed| allowed.first());
+        if let Some(region) = self.policy.region.or(allowed.copied())
+            && all(|e| matches!(e, Exclusion::Region(_)))
+        {
+            let mut regions: Vec<Region> =
+                refused.iter().flat_map(|it| it.model.regions()).collect();
+            regions.sort_unstable();
+            regions.dedup();
+            return ChatError::RegionUnavailable { model, region, regions };
+        }
+        let wait = exclusions.clone().filter_map(Exclusion::passes_in).min();
+        let mut reasons: Vec<String> = refused
+            .iter()
+            .map(|Refused { model, provider, why }| format!("{} at {provider}: {why}", model.id))
+            .collect();
+        if reasons.is_empty() {
+            reasons.push("none of its providers is configured".to_owned());
+        }
+        ChatError::NoModelAvailable {
+            model,
+            reasons: reasons.join("; "),
+            retry_after: wait.map_or(USUAL_RETRY, Duration::from_secs),
+        }
+    }
+
+    /// The request asks for something that nobody has. `all` says whether something stands against
+    /// every deployment.
+    fn unsupported(
+        &self,
+        id: &ModelId,
+        all: impl Fn(fn(&Exclusion) -> bool) -> bool,
+    ) -> Option<ChatError> {
+        let unsupported = |field: &str, reason: &str| {
+            let (field, reason) = (field.to_owned(), reason.to_owned());
+            Some(ChatError::Unsupported { field, reason, model: id.to_string() })
+        };
+        if all(|e| matches!(e, Exclusion::Tools)) {
+            return unsupported("tools", "asks for function calls");
+        }
+        if all(|e| matches!(e, Exclusion::Vision)) {
+            let place = first_image(self.chat).unwrap_or_default();
+            let field = format!("messages[{}].content[{}]", place.0, place.1);
+            return unsupported(&field, "holds an image");
+        }
+        if all(|e| matches!(e, Exclusion::JsonSchema)) {
+            return unsupported("response_format", "asks for an answer by JSON schema");
+        }
+        if all(|e| matches!(e, Exclusion::ContextWindow(_))) {
+            return Some(ChatError::Rejected {
+                message: format!(
+                    "prompt and answer of about {:.0} tokens do not fit into any model of `{id}`",
+                    self.input_tokens() + Needs::room(self.chat.max_tokens)
+                ),
+                code: None,
+                param: Some("messages".to_owned()),
+                too_long: true,
+            });
+        }
+        let about_the_request = |e: &Exclusion| {
+            matches!(
+                e,
+                Exclusion::ContextWindow(_)
+                    | Exclusion::Vision
+                    | Exclusion::Tools
+                    | Exclusion::JsonSchema
+            )
+        };
+        if all(about_the_request) {
+            return unsupported("messages", "asks for what no one model of it can do together");
+        }
+        None
+    }
+}
+
+/// Where the first image is: its message, and its part of that.
+fn first_image(chat: &ChatRequest) -> Option<(usize, usize)> {
+    chat.messages.iter().enumerate().find_map(|(message, it)| match &it.content {
+        Content::Parts(parts) => {
+            let part = parts.iter().position(|part| matches!(part, Part::Image { .. }))?;
+            Some((message, part))
+        }
+        Content::None | Content::Text(_) => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::sync::Arc;
+
+    use sluice_core::chat::Tool;
+    use sluice_core::level::SecurityLevel;
+    use sluice_core::policy::{EffectivePolicy, Retention};
+    use sluice_routing::catalog::{Capabilities, Catalog};
+
+    use super::*;
+    use crate::route::Conversations;
+    use crate::snapshot::{Snapshot, Speeds};
+    use crate::testing::{
+        Scripted, TIMEOUTS, chat, context, deployment, filter, model, principal, provider, rules,
+    };
+
+    fn plan(chat: &ChatRequest, model: &Arc<Model>) -> Result<usize, ChatError> {
+        let catalog = Catalog::new([Model::clone(model)]);
+        let (id, provider) = ("a".into(), provider("a", Arc::new(Scripted::default())));
+        let snapshot = Snapshot {
+            speeds: Speeds::new(&catalog, None),
+            catalog,
+            providers: HashMap::from([(id, provider)]),
+            rules: rules(),
+            timeouts: TIMEOUTS,
+            filter: filter(),
+        };
+        let policy = EffectivePolicy {
+            level: SecurityLevel::Standard,
+            region: None,
+            audit: false,
+            retention: Retention::Records,
+        };
+        let asked = Asked {
+            snapshot: &snapshot,
+            conversations: &Conversations::new(0),
+            principal: &principal(),
+            chat,
+            policy,
+            context: &context(),
+            prompt_tokens: 1_000_000,
+        };
+        asked.plan(model).map(|plan| plan.candidates.len())
+    }
+
+    #[test]
+    fn what_a_named_model_cannot_do_is_refused_by_name() {
+        let tool = Tool {
+            name: "f".into(),
+            description: None,
+            parameters: None,
+            strict: None,
+            cache_breakpoint: None,
+            other: None,
+        };
+        let mut with_tool = chat("");
+        with_tool.tools.push(tool);
+        let mut with_schema = chat("");
+        with_schema.response_format = Some(ResponseFormat::JsonSchema {
+            name: "s".into(),
+            description: None,
+            schema: None,
+            strict: None,
+        });
+        let mut with_image = chat("");
+        let image = Part::Image { url: "data:,".into(), detail: None, cache_breakpoint: None };
+        with_image.messages[0].content = Content::Parts(vec![image]);
+        for (chat, field) in [
+            (&with_tool, "tools"),
+            (&with_schema, "response_format"),
+            (&with_image, "messages[0].content[0]"),
+        ] {
+            for (can, refused) in [(Some(false), true), (Some(true), false), (None, false)] {
+                let capabilities = Capabilities {
+                    tools: can,
+                    json_schema: can,
+                    vision: can,
+                    ..Default::default()
+                };
+                let deployments = vec![deployment("a", None)];
+                let model = Arc::new(Model { capabilities, deployments, ..model("m") });
+                match plan(chat, &model) {
+                    Ok(found) => assert!(!refused && found == 1, "{field}"),
+                    Err(ChatError::Unsupported { field: told, .. }) => {
+                        assert!(refused);
+                        assert_eq!(told, field);
+                    }
+                    Err(other) => panic!("{other:?}"),
+                }
+            }
+        }
+    }
+
+    /// An estimate stands against a member of a router, since there are others.
+    #[test]
+    fn a_named_model_is_asked_whatever_the_estimate_of_its_prompt() {
+        let deployments = vec![deployment("a", None)];
+        let model = Arc::new(Model { context_window: Some(10), deployments, ..model("m") });
+        assert_eq!(plan(&chat(""), &model), Ok(1));
+    }
+
+    #[test]
+    fn a_model_without_a_provider_says_so() {
+        let model = Arc::new(Model { deployments: Vec::new(), ..model("m") });
+        let Err(ChatError::NoModelAvailable { reasons, .. }) = plan(&chat(""), &model) else {
+            panic!("somebody answers");
+        };
+        assert_eq!(reasons, "none of its providers is configured");
+    }
+}
