@@ -22,12 +22,14 @@ use sluice_core::usage::{Usage, UsageSource};
 use sluice_storage::{AuditEntry, HOUR_SECONDS, Journal, JournalEntry, UsageRecord, UsageSum};
 
 use crate::bounds::Bounds;
+use crate::error::Unanswered;
 use crate::estimate::{COUNTED_BYTES, Estimate, Ratio, count_tokens};
 use crate::limits::Permit;
 use crate::metrics::{Ended, Metrics};
 use crate::plan::Candidate;
 use crate::principal::Principal;
 use crate::request::{RequestContext, fresh_id};
+use crate::way_back::WayBack;
 
 /// Where a request's end is written down.
 pub struct Accounting {
@@ -101,8 +103,16 @@ struct Running {
     text_bytes: usize,
     /// Whether thoughts are a part of that text.
     has_thoughts: bool,
-    filter: FilterRecord,
+    filtering: Filtering,
     route: Option<Arc<RouteRecord>>,
+}
+
+/// What the filter did so far, and what does the rest.
+enum Filtering {
+    /// There is no way back yet, or there will be none.
+    Done(FilterRecord),
+    /// The answer goes this way.
+    Under(Box<WayBack>),
 }
 
 struct Served {
@@ -129,7 +139,7 @@ impl Meter {
             text: String::new(),
             text_bytes: 0,
             has_thoughts: false,
-            filter: FilterRecord::default(),
+            filtering: Filtering::Done(FilterRecord::default()),
             route: None,
         })))
     }
@@ -223,11 +233,24 @@ impl Meter {
         self.0.as_ref()?.route.as_ref()
     }
 
-    /// What the filter has done so far. A later record replaces an earlier one.
-    pub fn filtered(&mut self, filter: FilterRecord) {
+    /// The request has passed the filter: its answer goes this way back.
+    pub(crate) fn passed(&mut self, way_back: WayBack) {
         if let Some(running) = &mut self.0 {
-            running.filter = filter;
+            running.filtering = Filtering::Under(Box::new(way_back));
         }
+    }
+
+    /// The way back; `None` where the request has not passed the filter.
+    pub(crate) fn way_back(&mut self) -> Option<&mut WayBack> {
+        match &mut self.0.as_mut()?.filtering {
+            Filtering::Under(way_back) => Some(way_back),
+            Filtering::Done(_) => None,
+        }
+    }
+
+    /// What the filter has done so far.
+    pub(crate) fn filter_record(&self) -> FilterRecord {
+        self.0.as_ref().map(|running| running.filtering.record()).unwrap_or_default()
     }
 
     /// The provider counted. A later figure replaces an earlier one.
@@ -268,6 +291,30 @@ impl Meter {
         }
     }
 
+    /// Writes down that the request was answered to its end. See [`Meter::finish`].
+    pub(crate) fn answered(mut self) -> Option<Receipt> {
+        let outcome = self.way_back().map_or(Outcome::Completed, |way_back| way_back.outcome());
+        self.finish(outcome)
+    }
+
+    /// Writes down that the request gets no answer, unless nobody was asked; returns what the caller
+    /// is told, with the caller's own values in what it quotes of a provider.
+    pub(crate) fn unanswered(mut self, why: Unanswered) -> Unanswered {
+        if let (Some(running), Some(filter)) = (&mut self.0, &why.filter) {
+            running.filtering = Filtering::Done(filter.clone());
+        }
+        let filter = Some(self.filter_record());
+        let error = match self.way_back() {
+            Some(way_back) => why.error.requoted(|text| way_back.quote(text)),
+            None => why.error,
+        };
+        match why.outcome {
+            Some(outcome) => drop(self.finish(outcome)),
+            None => self.discard(),
+        }
+        Unanswered { error, outcome: why.outcome, filter }
+    }
+
     /// Writes down how the request ended. `None` only where it was never sent to anybody.
     pub fn finish(mut self, outcome: Outcome) -> Option<Receipt> {
         self.0.take().and_then(|running| running.finish(outcome))
@@ -278,6 +325,15 @@ impl Drop for Meter {
     fn drop(&mut self) {
         if let Some(running) = self.0.take() {
             running.finish(Outcome::Cancelled);
+        }
+    }
+}
+
+impl Filtering {
+    fn record(&self) -> FilterRecord {
+        match self {
+            Self::Done(record) => record.clone(),
+            Self::Under(way_back) => way_back.record(),
         }
     }
 }
@@ -358,16 +414,17 @@ impl Running {
 
     /// The strictest level promises that a failure of the filter is in the audit trail, also where
     /// nothing else would leave an entry.
-    fn audit_failure(&mut self) {
+    fn audit_failure(&mut self, filter: &FilterRecord) {
         let policy = &self.admitted.policy;
-        if policy.level == SecurityLevel::Maximum && self.filter.has_failed() {
+        if policy.level == SecurityLevel::Maximum && filter.has_failed() {
             let at = self.admitted.context.arrived_at;
             self.audit_id.get_or_insert_with(|| fresh_id("aud_", at));
         }
     }
 
     fn finish(mut self, outcome: Outcome) -> Option<Receipt> {
-        self.audit_failure();
+        let filter = self.filtering.record();
+        self.audit_failure(&filter);
         let accounting = self.accounting.clone();
         let now = accounting.clock.now();
         let (usage, usage_source) = self.settle_usage(outcome);
@@ -386,12 +443,12 @@ impl Running {
             cost,
             duration,
             time_to_first_token: self.time_to_first_token,
-            filter: &self.filter,
+            filter: &filter,
             // What it asks for is made from content.
             route: self.route.as_deref().filter(|_| !self.admitted.policy.retention.is_zero()),
         });
         accounting.metrics.in_flight.dec();
-        let facts = Facts { outcome, usage, usage_source, cost, duration };
+        let facts = Facts { outcome, usage, usage_source, cost, duration, filter };
         self.write_down(&facts);
         let receipt = candidate.map(|candidate| Receipt {
             model: candidate.model.id.clone(),
@@ -400,7 +457,7 @@ impl Running {
             policy: self.admitted.policy,
             region: candidate.region,
             audit_id: self.audit_id.clone().unwrap_or_default(),
-            filter: self.filter.clone(),
+            filter: facts.filter,
             route: self.route.clone(),
         });
         self.admitted.permit.settle(usage.total_tokens(), now);
@@ -465,7 +522,7 @@ impl Running {
             attempts: self.attempts,
             audit_id: self.audit_id.clone(),
             simulated: model.is_some_and(|model| model.simulated),
-            filter: self.filter.clone(),
+            filter: facts.filter.clone(),
             route: self.route.as_deref().cloned(),
         }
     }
@@ -500,7 +557,7 @@ impl Running {
             provider,
             region: candidate.and_then(|candidate| candidate.region),
             level: policy.level,
-            filter: self.filter.clone(),
+            filter: facts.filter.clone(),
             usage: Some(facts.usage),
             cost: facts.cost,
             outcome: facts.outcome,
@@ -517,6 +574,7 @@ struct Facts {
     usage_source: UsageSource,
     cost: Option<PicoUsd>,
     duration: Duration,
+    filter: FilterRecord,
 }
 
 fn millis(duration: Duration) -> u64 {

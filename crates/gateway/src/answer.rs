@@ -18,12 +18,11 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use crate::accounting::{Meter, Receipt};
 use crate::call::TimedCall;
 use crate::cut::Cut;
-use crate::dispatch::{CallFailure, Failure, OpenStream, failure, own_error};
-use crate::error::ChatError;
+use crate::dispatch::{CallFailure, OpenStream, failure, own_error};
+use crate::error::{ChatError, Unanswered};
 use crate::plan::Candidate;
 use crate::shutdown::ShutdownWatch;
 use crate::snapshot::Timeouts;
-use crate::way_back::WayBack;
 
 /// One thing to tell the caller.
 #[derive(Debug)]
@@ -45,11 +44,10 @@ pub(crate) struct Opened {
     pub(crate) call: TimedCall,
     pub(crate) cut: Cut,
     pub(crate) meter: Meter,
-    pub(crate) way_back: WayBack,
 }
 
 /// A provider that is being asked.
-pub(crate) type Opening = Pin<Box<dyn Future<Output = Result<Opened, ChatError>> + Send>>;
+pub(crate) type Opening = Pin<Box<dyn Future<Output = Result<Opened, Unanswered>> + Send>>;
 
 enum State {
     Opening(Opening),
@@ -88,7 +86,7 @@ impl AnswerStream {
         deadline: Instant,
         shutdown: ShutdownWatch,
     ) -> Self {
-        let filter = opened.way_back.record();
+        let filter = opened.meter.filter_record();
         let bounds = (timeouts, deadline, shutdown);
         Self::new(State::Open(Box::new(opened)), route, bounds, false, filter)
     }
@@ -123,7 +121,7 @@ impl AnswerStream {
     /// [`AnswerStream::filter_so_far`].
     pub fn filter_news(&self) -> Option<FilterRecord> {
         let now = match &self.state {
-            State::Open(opened) => opened.way_back.record(),
+            State::Open(opened) => opened.meter.filter_record(),
             State::Opening(_) | State::Over => self.filter.clone(),
         };
         (now != self.told_filter).then_some(now)
@@ -177,8 +175,9 @@ impl AnswerStream {
                         self.model = Some(opened.candidate.model.id.clone());
                         self.state = State::Open(Box::new(opened));
                     }
-                    Poll::Ready(Err(error)) => {
+                    Poll::Ready(Err(Unanswered { error, filter, .. })) => {
                         self.state = State::Over;
+                        self.filter = filter.unwrap_or_else(|| self.told_filter.clone());
                         pieces.push(Piece::Failed(error));
                         return Poll::Ready(true);
                     }
@@ -232,11 +231,15 @@ impl AnswerStream {
                     let is_over = opened.cut.delta(&mut delta);
                     // What the model generated is metered, whatever the filter makes of it.
                     opened.meter.note(&delta);
-                    opened.way_back.delta(delta, &mut self.deltas);
                     if is_over {
                         opened.meter.cut();
-                        for end in opened.cut.ends() {
-                            opened.way_back.delta(end, &mut self.deltas);
+                    }
+                    if let Some(way_back) = opened.meter.way_back() {
+                        way_back.delta(delta, &mut self.deltas);
+                        if is_over {
+                            for end in opened.cut.ends() {
+                                way_back.delta(end, &mut self.deltas);
+                            }
                         }
                     }
                     pieces.extend(self.deltas.drain(..).map(told));
@@ -261,7 +264,7 @@ impl AnswerStream {
                 self.close(&mut opened, pieces);
                 opened.candidate.provider.health.finished_stream();
                 opened.call.answered(opened.meter.output_tokens());
-                if let Some(receipt) = opened.meter.finish(opened.way_back.outcome()) {
+                if let Some(receipt) = opened.meter.answered() {
                     pieces.push(Piece::Finished(Box::new(receipt)));
                 }
             }
@@ -279,10 +282,11 @@ impl AnswerStream {
     /// The answer is over, one way or the other: what was held back comes out, and what the filter
     /// did is written down.
     fn close(&mut self, opened: &mut Opened, pieces: &mut Vec<Piece>) {
-        opened.way_back.finish(&mut self.deltas);
+        if let Some(way_back) = opened.meter.way_back() {
+            way_back.finish(&mut self.deltas);
+        }
         pieces.extend(self.deltas.drain(..).map(told));
-        self.filter = opened.way_back.record();
-        opened.meter.filtered(self.filter.clone());
+        self.filter = opened.meter.filter_record();
     }
 
     fn break_off(&mut self, broken: CallFailure, pieces: &mut Vec<Piece>) {
@@ -297,9 +301,8 @@ impl AnswerStream {
             } else {
                 opened.call.forget();
             }
-            let Failure { error, outcome, .. } = failure(&opened.candidate, error);
-            opened.meter.finish(outcome);
-            let error = error.requoted(|text| opened.way_back.quote(text));
+            let Unanswered { error, .. } =
+                opened.meter.unanswered(failure(&opened.candidate, error));
             pieces.push(Piece::Failed(error));
         }
     }
@@ -366,15 +369,6 @@ impl AnswerStream {
 
 /// Pieces after which the caller is served before more is read.
 const MOST_PIECES: usize = 256;
-
-impl Drop for AnswerStream {
-    /// The caller hung up: what the filter did until then is written down with the rest.
-    fn drop(&mut self) {
-        if let State::Open(opened) = &mut self.state {
-            opened.meter.filtered(opened.way_back.record());
-        }
-    }
-}
 
 fn told(delta: Delta) -> Piece {
     Piece::Event(StreamEvent::Delta(delta))

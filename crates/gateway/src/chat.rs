@@ -6,13 +6,12 @@ use std::time::Duration;
 use sluice_core::answer::ChatAnswer;
 use sluice_core::chat::ChatRequest;
 use sluice_core::clock::UnixMillis;
-use sluice_core::outcome::Outcome;
 use tokio::time::{Instant, timeout};
 
 use crate::accounting::{Admitted, Meter, Receipt};
 use crate::answer::{AnswerStream, Opened, Opening};
 use crate::cut::Cut;
-use crate::dispatch::{Answered, Dispatch, Failure};
+use crate::dispatch::{Answered, Dispatch};
 use crate::error::{ChatError, Unanswered};
 use crate::filtering::{self, Passed};
 use crate::gateway::Gateway;
@@ -23,7 +22,6 @@ use crate::principal::Principal;
 use crate::request::RequestContext;
 use crate::route::OpenTurn;
 use crate::snapshot::Timeouts;
-use crate::way_back::WayBack;
 
 /// An answer to a chat request.
 pub enum Answer {
@@ -42,7 +40,6 @@ struct Journey {
     timeouts: Timeouts,
     deadline: Instant,
     meter: Meter,
-    way_back: WayBack,
 }
 
 impl Gateway {
@@ -68,16 +65,18 @@ impl Gateway {
         context: RequestContext,
     ) -> Result<Answer, Box<Unanswered>> {
         let journey = self.admit(principal, slot, chat, context).await?;
-        let filter = journey.way_back.record();
+        let filter = journey.meter.filter_record();
         let answered = async {
             if journey.chat.stream { journey.stream().await } else { journey.whole().await }
         };
         let answered = tokio::select! {
             biased;
             answered = answered => answered,
-            () = self.shutdown.wait() => Err(ChatError::ShuttingDown),
+            () = self.shutdown.wait() => {
+                Err(Unanswered { filter: Some(filter), ..ChatError::ShuttingDown.into() })
+            }
         };
-        answered.map_err(|error| Box::new(Unanswered { error, filter: Some(filter) }))
+        answered.map_err(Box::new)
     }
 
     /// Everything that is decided before a provider is asked.
@@ -128,19 +127,13 @@ impl Gateway {
         let sealed = plan::taken_back(&candidates);
         let passed = match filtering::filter(filter, chat, account, policy, sealed).await {
             Ok(passed) => passed,
-            Err(stopped) => {
-                meter.filtered(stopped.record.clone());
-                meter.finish(Outcome::Blocked);
-                let filter = Some(stopped.record);
-                return Err(Unanswered { error: stopped.error, filter });
-            }
+            Err(stopped) => return Err(meter.unanswered(*stopped)),
         };
         let Passed { chat, way_back } = passed;
-        meter.filtered(way_back.record());
+        meter.passed(way_back);
         Ok(Journey {
             gateway: self.clone(),
             meter,
-            way_back,
             chat,
             turn,
             candidates,
@@ -163,7 +156,7 @@ impl Gateway {
 const LEASE_MARGIN: Duration = Duration::from_secs(30);
 
 impl Journey {
-    async fn whole(mut self) -> Result<Answer, ChatError> {
+    async fn whole(mut self) -> Result<Answer, Unanswered> {
         let dispatch = Dispatch {
             chat: &self.chat,
             candidates: &self.candidates,
@@ -177,20 +170,20 @@ impl Journey {
                 self.gateway.answered(self.turn.as_ref(), candidate);
                 // What the model generated is metered, whatever the filter makes of it.
                 self.meter.note_whole(&answer);
-                self.way_back.whole(&mut answer);
-                self.meter.filtered(self.way_back.record());
-                let receipt = self.meter.finish(self.way_back.outcome());
-                let receipt = receipt.ok_or(ChatError::Internal)?;
+                if let Some(way_back) = self.meter.way_back() {
+                    way_back.whole(&mut answer);
+                }
+                let receipt = self.meter.answered().ok_or(ChatError::Internal)?;
                 Ok(Answer::Whole(Box::new((answer, receipt))))
             }
-            Err(failure) => Err(end(self.meter, failure, &self.way_back)),
+            Err(failure) => Err(self.meter.unanswered(failure)),
         }
     }
 
-    async fn stream(self) -> Result<Answer, ChatError> {
+    async fn stream(self) -> Result<Answer, Unanswered> {
         let (timeouts, deadline) = (self.timeouts, self.deadline);
         let route = self.meter.route().cloned();
-        let filter = self.way_back.record();
+        let filter = self.meter.filter_record();
         let shutdown = self.gateway.shutdown.watch();
         let mut opening: Opening = Box::pin(self.open());
         // As long as no comment has to be sent, an error can still be an HTTP status.
@@ -201,7 +194,7 @@ impl Journey {
         Ok(Answer::Stream(Box::new(stream)))
     }
 
-    async fn open(mut self) -> Result<Opened, ChatError> {
+    async fn open(mut self) -> Result<Opened, Unanswered> {
         let dispatch = Dispatch {
             chat: &self.chat,
             candidates: &self.candidates,
@@ -214,20 +207,9 @@ impl Journey {
                 self.gateway.answered(self.turn.as_ref(), candidate);
                 let candidate = candidate.clone();
                 let cut = Cut::new(&bounds);
-                let (meter, way_back) = (self.meter, self.way_back);
-                Ok(Opened { stream: answer, candidate, call, cut, meter, way_back })
+                Ok(Opened { stream: answer, candidate, call, cut, meter: self.meter })
             }
-            Err(failure) => Err(end(self.meter, failure, &self.way_back)),
+            Err(failure) => Err(self.meter.unanswered(failure)),
         }
     }
-}
-
-/// Writes a failed request down, unless nobody was asked.
-fn end(meter: Meter, failure: Failure, way_back: &WayBack) -> ChatError {
-    if failure.unsent {
-        meter.discard();
-    } else {
-        meter.finish(failure.outcome);
-    }
-    failure.error.requoted(|text| way_back.quote(text))
 }

@@ -23,7 +23,7 @@ use crate::accounting::{Accounting, Meter};
 use crate::bounds::Bounds;
 use crate::call::TimedCall;
 use crate::cut::Cut;
-use crate::error::ChatError;
+use crate::error::{ChatError, Unanswered};
 use crate::plan::Candidate;
 use crate::snapshot::Timeouts;
 
@@ -51,14 +51,6 @@ pub(crate) struct CallFailure {
     pub(crate) own_words: bool,
 }
 
-/// A failure, and how it is recorded.
-pub(crate) struct Failure {
-    pub(crate) error: ChatError,
-    pub(crate) outcome: Outcome,
-    /// Nothing was sent to anybody.
-    pub(crate) unsent: bool,
-}
-
 /// Whoever answered, and with what.
 pub(crate) struct Answered<'a, T> {
     pub(crate) candidate: &'a Candidate,
@@ -80,7 +72,7 @@ impl Dispatch<'_> {
     pub(crate) async fn whole(
         &self,
         meter: &mut Meter,
-    ) -> Result<Answered<'_, ChatAnswer>, Failure> {
+    ) -> Result<Answered<'_, ChatAnswer>, Unanswered> {
         let mut answered = self
             .first_to_answer(meter, async |candidate, response| {
                 let body = call::read_whole(response.into_body(), call::LONGEST_ANSWER).await?;
@@ -106,7 +98,7 @@ impl Dispatch<'_> {
     pub(crate) async fn stream(
         &self,
         meter: &mut Meter,
-    ) -> Result<Answered<'_, OpenStream>, Failure> {
+    ) -> Result<Answered<'_, OpenStream>, Unanswered> {
         let mut answered = self
             .first_to_answer(meter, async |candidate, response| {
                 let mut events = EventStream::open(response, &*candidate.target.endpoint.adapter)?;
@@ -136,7 +128,7 @@ impl Dispatch<'_> {
         &self,
         meter: &mut Meter,
         read: impl AsyncFn(&Candidate, Response<UpstreamBody>) -> Result<T, ReadError>,
-    ) -> Result<Answered<'_, T>, Failure> {
+    ) -> Result<Answered<'_, T>, Unanswered> {
         let mut unsupported = None;
         let mut failed = None;
         for (i, candidate) in self.candidates.iter().enumerate() {
@@ -185,8 +177,8 @@ impl Dispatch<'_> {
         }
         Err(match (failed, unsupported) {
             (Some((candidate, error)), _) => failure(candidate, error),
-            (None, Some((candidate, error))) => unsent(unsupported_error(candidate, error)),
-            (None, None) => unsent(ChatError::Internal),
+            (None, Some((candidate, error))) => unsupported_error(candidate, error).into(),
+            (None, None) => ChatError::Internal.into(),
         })
     }
 
@@ -308,10 +300,6 @@ impl CallFailure {
     }
 }
 
-fn unsent(error: ChatError) -> Failure {
-    Failure { error, outcome: Outcome::UpstreamError, unsent: true }
-}
-
 fn unsupported_error(candidate: &Candidate, error: Unsupported) -> ChatError {
     ChatError::Unsupported {
         field: error.field,
@@ -321,7 +309,7 @@ fn unsupported_error(candidate: &Candidate, error: Unsupported) -> ChatError {
 }
 
 /// What the caller is told of a provider's failure.
-pub(crate) fn failure(candidate: &Candidate, error: ProviderError) -> Failure {
+pub(crate) fn failure(candidate: &Candidate, error: ProviderError) -> Unanswered {
     let endpoint = &candidate.target.endpoint;
     let provider = &endpoint.id;
     let model = candidate.model.id.to_string();
@@ -377,7 +365,7 @@ pub(crate) fn failure(candidate: &Candidate, error: ProviderError) -> Failure {
         | ProviderErrorKind::ContentBlocked => Outcome::Rejected,
         _ => Outcome::UpstreamError,
     };
-    Failure { error, outcome, unsent: false }
+    Unanswered { error, outcome: Some(outcome), filter: None }
 }
 
 fn result_label(kind: ProviderErrorKind) -> &'static str {

@@ -4,22 +4,25 @@
 use std::time::Duration;
 
 use sluice_core::filtering::FilterRecord;
+use sluice_core::outcome::Outcome;
 use sluice_core::region::Region;
 
 use crate::limits::LimitExceeded;
 
-/// A request that gets no answer: why, and what the filter did with it before.
+/// A request that gets no answer: why, how that is recorded, and what the filter did with it before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unanswered {
     /// Why.
     pub error: ChatError,
+    /// How it is recorded; `None` where nobody was asked, so that it leaves no record.
+    pub outcome: Option<Outcome>,
     /// What the filter did; `None` where the request did not come so far.
     pub filter: Option<FilterRecord>,
 }
 
 impl<E: Into<ChatError>> From<E> for Unanswered {
     fn from(error: E) -> Self {
-        Self { error: error.into(), filter: None }
+        Self { error: error.into(), outcome: None, filter: None }
     }
 }
 

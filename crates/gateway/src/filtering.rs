@@ -5,13 +5,14 @@ use std::sync::Arc;
 use sluice_core::chat::ChatRequest;
 use sluice_core::filtering::{FilterAction, FilterRecord};
 use sluice_core::ids::AccountId;
+use sluice_core::outcome::Outcome;
 use sluice_core::policy::EffectivePolicy;
 use sluice_core::sealed::SealedPlaces;
 use sluice_security::answer::{AnswerGuard, GuardParts};
 use sluice_security::flag::Flag;
 use sluice_security::request::{Filter, Refusal, Refused, Report, Subject};
 
-use crate::error::ChatError;
+use crate::error::{ChatError, Unanswered};
 use crate::request::{LARGE_BODY, RequestContext};
 use crate::way_back::WayBack;
 
@@ -24,24 +25,21 @@ pub(crate) struct Passed {
     pub(crate) way_back: WayBack,
 }
 
-/// A request that may not be sent.
-pub(crate) struct Stopped {
-    pub(crate) error: ChatError,
-    pub(crate) record: FilterRecord,
+/// What was filtered could not be made a request again, or filtering broke off: nothing is sent.
+fn failed() -> Box<Unanswered> {
+    tracing::error!("the security filter failed; the request was refused");
+    let record = FilterRecord {
+        action: FilterAction::Block,
+        flags: vec![FilterRecord::FAILED.to_owned()],
+        ..FilterRecord::default()
+    };
+    stopped("the security filter failed on the request; send it again".to_owned(), record)
 }
 
-impl Stopped {
-    /// What was filtered could not be made a request again, or filtering broke off: nothing is sent.
-    fn failed() -> Box<Self> {
-        tracing::error!("the security filter failed; the request was refused");
-        let record = FilterRecord {
-            action: FilterAction::Block,
-            flags: vec![FilterRecord::FAILED.to_owned()],
-            ..FilterRecord::default()
-        };
-        let reason = "the security filter failed on the request; send it again".to_owned();
-        Box::new(Self { error: ChatError::Blocked { reason }, record })
-    }
+/// A request that may not be sent.
+fn stopped(reason: String, record: FilterRecord) -> Box<Unanswered> {
+    let error = ChatError::Blocked { reason };
+    Box::new(Unanswered { error, outcome: Some(Outcome::Blocked), filter: Some(record) })
 }
 
 /// Filters `chat`, a large one on a thread of its own, or says why it may not be sent. What stands at
@@ -52,14 +50,14 @@ pub(crate) async fn filter(
     account: &AccountId,
     policy: EffectivePolicy,
     sealed: SealedPlaces,
-) -> Result<Passed, Box<Stopped>> {
+) -> Result<Passed, Box<Unanswered>> {
     if chat.source.body_bytes <= LARGE_BODY {
         return pass(&filter, chat, account, &policy, sealed);
     }
     let account = account.clone();
     let passing =
         tokio::task::spawn_blocking(move || pass(&filter, chat, &account, &policy, sealed));
-    passing.await.unwrap_or_else(|_| Err(Stopped::failed()))
+    passing.await.unwrap_or_else(|_| Err(failed()))
 }
 
 fn pass(
@@ -68,7 +66,7 @@ fn pass(
     account: &AccountId,
     policy: &EffectivePolicy,
     sealed: SealedPlaces,
-) -> Result<Passed, Box<Stopped>> {
+) -> Result<Passed, Box<Unanswered>> {
     let subject = subject(account, policy, sealed);
     let filtered =
         filter.request(&chat.source, &subject).map_err(|refused| stop(&refused, policy))?;
@@ -91,9 +89,9 @@ fn pass(
         (None, _) => chat,
         // What is sent is what was filtered, or nothing is.
         (Some(members), Some(messages)) => {
-            chat.with_messages(members, &messages).ok_or_else(Stopped::failed)?
+            chat.with_messages(members, &messages).ok_or_else(failed)?
         }
-        (Some(members), None) => chat.source.with_members(&members).ok_or_else(Stopped::failed)?,
+        (Some(members), None) => chat.source.with_members(&members).ok_or_else(failed)?,
     };
     chat.unread = sealed;
     Ok(Passed { chat, way_back })
@@ -131,7 +129,7 @@ fn shortened(mut text: String) -> String {
     text
 }
 
-fn stop(refused: &Refused, policy: &EffectivePolicy) -> Box<Stopped> {
+fn stop(refused: &Refused, policy: &EffectivePolicy) -> Box<Unanswered> {
     let record = record(&refused.report);
     let level = policy.level.as_str();
     let advice = match &refused.refusal {
@@ -151,7 +149,7 @@ fn stop(refused: &Refused, policy: &EffectivePolicy) -> Box<Stopped> {
         "the security filter refuses the request at level `{level}`: {}; {advice}",
         refused.refusal
     );
-    Box::new(Stopped { error: ChatError::Blocked { reason }, record })
+    stopped(reason, record)
 }
 
 fn record(report: &Report) -> FilterRecord {
@@ -170,7 +168,6 @@ fn record(report: &Report) -> FilterRecord {
 mod tests {
     use sluice_core::json::RawJson;
     use sluice_core::level::SecurityLevel;
-    use sluice_core::outcome::Outcome;
     use sluice_storage::{AuditEntry, JournalEntry};
 
     use super::*;
