@@ -245,9 +245,9 @@ impl ApiError {
 
     fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::Limited(exceeded) => Some(exceeded.retry_after),
+            Self::Limited(exceeded) => exceeded.retry_after,
             Self::Chat(ChatError::Limited(exceeded), _) => {
-                exceeded.too_large.is_none().then_some(exceeded.retry_after)
+                exceeded.retry_after.filter(|_| exceeded.too_large.is_none())
             }
             Self::Chat(
                 ChatError::UpstreamRateLimited { retry_after, .. }

@@ -19,12 +19,14 @@ use sluice_core::policy::EffectivePolicy;
 use sluice_core::region::Region;
 use sluice_core::routing::RouteRecord;
 use sluice_core::usage::{Usage, UsageSource};
-use sluice_storage::{AuditEntry, HOUR_SECONDS, Journal, JournalEntry, UsageRecord, UsageSum};
+use sluice_storage::{
+    AuditEntry, Journal, JournalEntry, QUARTER_SECONDS, UsageRecord, UsageSum, window_start,
+};
 
 use crate::bounds::Bounds;
 use crate::error::Unanswered;
 use crate::estimate::{COUNTED_BYTES, Estimate, Ratio, count_tokens};
-use crate::limits::Permit;
+use crate::limits::{Permit, Spend};
 use crate::metrics::{Ended, Metrics};
 use crate::plan::Candidate;
 use crate::principal::Principal;
@@ -460,7 +462,8 @@ impl Running {
             filter: facts.filter,
             route: self.route.clone(),
         });
-        self.admitted.permit.settle(usage.total_tokens(), now);
+        let spent = Spend { tokens: usage.total_tokens(), cost: cost.unwrap_or_default() };
+        self.admitted.permit.settle(spent, now);
         receipt
     }
 
@@ -495,12 +498,16 @@ impl Running {
 
     fn record(&self, facts: &Facts) -> UsageRecord {
         let Admitted { principal, context, policy, model_asked, stream, .. } = &self.admitted;
+        let whose = &principal.attribution;
         let candidate = self.served.as_ref().map(|served| &served.candidate);
         let model = candidate.map(|candidate| &candidate.model);
         UsageRecord {
             request_id: context.id.clone(),
             key_id: principal.key.id.clone(),
             account_id: principal.account.id.clone(),
+            department_id: whose.department.clone(),
+            team_id: whose.team.clone(),
+            holder: whose.holder.clone(),
             started_at: context.arrived_at,
             app_url: context.app_url.clone(),
             app_title: context.app_title.clone(),
@@ -528,11 +535,16 @@ impl Running {
     }
 
     fn sum(&self, facts: &Facts) -> UsageSum {
-        let at = self.admitted.context.arrived_at.seconds();
+        let whose = &self.admitted.principal.attribution;
+        let served = self.served.as_ref();
         UsageSum {
-            key_id: self.admitted.principal.key.id.clone(),
-            account_id: self.admitted.principal.account.id.clone(),
-            hour: at - at % HOUR_SECONDS,
+            key_id: whose.key.clone(),
+            account_id: whose.account.clone(),
+            department_id: whose.department.clone(),
+            team_id: whose.team.clone(),
+            holder: whose.holder.clone(),
+            quarter: window_start(self.admitted.context.arrived_at, QUARTER_SECONDS),
+            model: served.map(|served| served.candidate.model.id.clone()),
             requests: 1,
             usage: facts.usage,
             cost: facts.cost,

@@ -15,7 +15,7 @@ use crate::dispatch::{Answered, Dispatch};
 use crate::error::{ChatError, Unanswered};
 use crate::filtering::{self, Passed};
 use crate::gateway::Gateway;
-use crate::limits::{LimitExceeded, Slot};
+use crate::limits::{LimitExceeded, Permit, Slot, Spend};
 use crate::plan::{self, Asked, Candidate, Plan};
 use crate::policy;
 use crate::principal::Principal;
@@ -105,7 +105,10 @@ impl Gateway {
         let Plan { candidates, record: route, turn } = asked.plan(&model.answering)?;
         // Half a minute past the last timeout nobody can be at work on the request any more.
         let lapses = context.arrived_at.plus(snapshot.timeouts.total + LEASE_MARGIN);
-        let permit = slot.admit(estimate.reserve, context.arrived_at, lapses)?;
+        let wanted = Spend { tokens: estimate.reserve, ..Spend::default() };
+        // By the clock of this moment: a body may have taken long to arrive.
+        let permit = slot.admit(wanted, context.arrived_at, self.now(), lapses)?;
+        self.note_limits(&permit);
         let deadline = Instant::from_std(context.arrived) + snapshot.timeouts.total;
         let filter = snapshot.filter.clone();
         let account = &principal.account.id;
@@ -144,6 +147,17 @@ impl Gateway {
 }
 
 impl Gateway {
+    /// Notes what an admission leaves beside its reservation.
+    fn note_limits(&self, permit: &Permit) {
+        if permit.is_over_a_soft_limit() {
+            self.metrics().over_soft_limits.inc();
+        }
+        for began in permit.five_hours_began() {
+            // What cannot be written waits in memory, as with records.
+            let _ = self.accounting.journal.append(&[began.into()]);
+        }
+    }
+
     /// Somebody has answered: the conversation stays there from now on.
     fn answered(&self, turn: Option<&OpenTurn>, candidate: &Candidate) {
         if let Some(turn) = turn {

@@ -10,12 +10,12 @@ use sluice_core::clock::{Clock, UnixMillis};
 use sluice_core::ids::ModelId;
 use sluice_routing::catalog::Model;
 use sluice_routing::classify;
-use sluice_storage::{AccountRecord, KeyHasher, KeyRecord, Store, WindowCount};
+use sluice_storage::{AccountRecord, KeyHasher, KeyRecord, StorageError, Store};
 
 use crate::accounting::Accounting;
 use crate::estimate::Calibration;
 use crate::guard::GuessGuard;
-use crate::limits::{LimitExceeded, RateView};
+use crate::limits::{self, LimitExceeded, RateView};
 use crate::metrics::Metrics;
 use crate::newcomers::Newcomers;
 use crate::policy::{may_use, resolve};
@@ -119,9 +119,10 @@ impl Gateway {
         self.directory.store(Arc::new(directory));
     }
 
-    /// Takes over what keys and accounts had used before a restart.
-    pub fn restore_windows(&self, counts: &[WindowCount]) {
-        self.ledgers.restore(counts, self.now());
+    /// Takes over what was used before a restart. The directory comes first: it says what is
+    /// counted.
+    pub async fn restore_windows(&self, store: &Store) -> Result<(), StorageError> {
+        limits::restore(&self.ledgers, store, self.now()).await
     }
 
     /// Who asks. Counts a failure against `remote`.

@@ -5,12 +5,12 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sluice_core::clock::UnixMillis;
 
-use crate::limits::{LimitExceeded, RateView};
+use crate::limits::{Amount, LimitExceeded, RateView};
 use crate::principal::Unrecognised;
 
 /// Failed attempts that an address has in a window.
@@ -108,11 +108,11 @@ impl GuessGuard {
         let wait = rate.reset.saturating_sub(now.seconds()).max(1);
         let exceeded = (attempts > ATTEMPTS).then(|| LimitExceeded {
             subject: "this address",
-            limit: ATTEMPTS,
+            limit: Amount::Count(ATTEMPTS),
             what: "failed sign-ins a minute",
             detail: String::new(),
-            setting: String::new(),
-            retry_after: Duration::from_secs(wait),
+            setting: Arc::default(),
+            retry_after: Some(Duration::from_secs(wait)),
             too_large: None,
         });
         Failed { rate, exceeded, is_first, untold }

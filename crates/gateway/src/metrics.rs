@@ -37,6 +37,8 @@ pub struct Metrics {
     pub body_bytes: Gauge,
     /// Requests that were admitted.
     pub admitted: Counter,
+    /// Requests that went beyond a soft limit.
+    pub over_soft_limits: Counter,
     /// Requests under way.
     pub in_flight: Gauge,
     /// Journal entries that wait for the database.
@@ -145,6 +147,7 @@ impl Default for Metrics {
             connections: Gauge::default(),
             body_bytes: Gauge::default(),
             admitted: Counter::default(),
+            over_soft_limits: Counter::default(),
             in_flight: Gauge::default(),
             journal_backlog_bytes: Gauge::default(),
             ready: Gauge::default(),
@@ -219,6 +222,11 @@ impl Default for Metrics {
             "admitted_requests",
             "Requests that every limit let through",
             metrics.admitted.clone(),
+        );
+        registry.register(
+            "over_soft_limits",
+            "Requests that went beyond a soft limit",
+            metrics.over_soft_limits.clone(),
         );
         registry.register("requests_in_flight", "Requests under way", metrics.in_flight.clone());
         registry.register("ready", "1 while /readyz is 200, else 0", metrics.ready.clone());

@@ -1,16 +1,15 @@
 //! Who asks: a key and its account, with what they have used.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sluice_core::clock::UnixMillis;
-use sluice_core::ids::{AccountId, KeyId};
-use sluice_core::key::Suite;
-use sluice_storage::{
-    AccountRecord, KeyHash, KeyHasher, KeyRecord, WindowCount, WindowKind, WindowSubject,
-};
+use sluice_core::ids::AccountId;
+use sluice_core::key::{KeyClass, Suite};
+use sluice_core::organisation::{Attribution, Subject};
+use sluice_storage::{AccountRecord, KeyHash, KeyHasher, KeyRecord};
 
-use crate::limits::{Ledger, LimitSubjects, WindowUse};
+use crate::limits::{Allowance, Bound, Ledger, LimitSubjects, OwnFigures};
 use crate::service_key::ServiceKey;
 use crate::snapshot::Rules;
 
@@ -21,6 +20,8 @@ pub struct Principal {
     pub key: KeyRecord,
     /// Its account's record.
     pub account: AccountRecord,
+    /// Whose its requests are.
+    pub attribution: Attribution,
     /// The models that the account's tier has.
     pub suite: Suite,
     /// What requests count against.
@@ -87,9 +88,11 @@ impl Directory {
         let accounts: HashMap<AccountId, AccountRecord> =
             accounts.into_iter().map(|account| (account.id.clone(), account)).collect();
         let mut directory = Self::default();
+        let mut shared = Shared::default();
         for key in keys {
             if let Some(account) = accounts.get(&key.account_id) {
-                directory.add(key, account.clone(), rules, ledgers);
+                let subjects = shared.subjects(&key, account, rules, ledgers);
+                directory.insert(key, account.clone(), rules, subjects);
             }
         }
         directory
@@ -103,23 +106,23 @@ impl Directory {
         rules: &Rules,
         ledgers: &Ledgers,
     ) {
+        let subjects = Shared::default().subjects(&key, &account, rules, ledgers);
+        self.insert(key, account, rules, subjects);
+    }
+
+    fn insert(
+        &mut self,
+        key: KeyRecord,
+        account: AccountRecord,
+        rules: &Rules,
+        subjects: LimitSubjects,
+    ) {
         if key.revoked_at.is_some() {
             return;
         }
-        let account_rules = rules.account_rules(&account);
-        let principal = Principal {
-            suite: account_rules.suite,
-            subjects: LimitSubjects {
-                key: ledgers.key(&key.id),
-                key_limits: rules.key_limits(&key),
-                key_own: Rules::key_own(&key),
-                account: ledgers.account(&account.id),
-                account_limits: account_rules.limits,
-                account_own: Rules::account_own(&account),
-            },
-            account,
-            key,
-        };
+        let suite = rules.account_rules(&account).suite;
+        let attribution = attribution(&key, &account);
+        let principal = Principal { suite, subjects, attribution, account, key };
         self.by_hash.insert(principal.key.hash, Arc::new(principal));
     }
 
@@ -146,37 +149,79 @@ impl Directory {
     }
 }
 
-/// What keys and accounts have used. Outlives every directory, so that a change of keys or of the
-/// configuration forgets nothing.
-#[derive(Default)]
-pub struct Ledgers {
-    keys: Mutex<HashMap<KeyId, Arc<Ledger>>>,
-    accounts: Mutex<HashMap<AccountId, Arc<Ledger>>>,
+/// Whose the requests of `key` are.
+pub fn attribution(key: &KeyRecord, account: &AccountRecord) -> Attribution {
+    Attribution {
+        account: account.id.clone(),
+        department: None,
+        team: None,
+        holder: None,
+        key: key.id.clone(),
+    }
 }
 
-impl Ledgers {
-    /// Takes over the windows that the database knows, as far as they are those of `now`.
-    pub fn restore(&self, counts: &[WindowCount], now: UnixMillis) {
-        for count in counts {
-            let ledger = match &count.subject {
-                WindowSubject::Key(id) => self.key(id),
-                WindowSubject::Account(id) => self.account(id),
-            };
-            let window = WindowUse { start: count.window_start, used: count.amount };
-            match count.kind {
-                WindowKind::Requests => ledger.restore(Some(window), None, now),
-                WindowKind::Tokens => ledger.restore(None, Some(window), now),
+/// What many keys have in common while a directory is made: thousands of keys of a class have its
+/// allowances once.
+#[derive(Default)]
+struct Shared {
+    classes: HashMap<KeyClass, Arc<[Allowance]>>,
+    accounts: HashMap<AccountId, Bound>,
+}
+
+impl Shared {
+    /// What the requests of `key` count against. Departments, teams and holders have no allowances
+    /// yet, and what nothing binds needs no ledger.
+    fn subjects(
+        &mut self,
+        key: &KeyRecord,
+        account: &AccountRecord,
+        rules: &Rules,
+        ledgers: &Ledgers,
+    ) -> LimitSubjects {
+        let allowances = match Rules::key_own(key) == OwnFigures::default() {
+            true => {
+                let of_class = self.classes.entry(key.class);
+                of_class.or_insert_with(|| rules.key_allowances(key)).clone()
             }
+            false => rules.key_allowances(key),
+        };
+        let subject = Subject::Key(key.id.clone());
+        let own = Bound { ledger: ledgers.of(&subject), subject, allowances };
+        let of_account = self.accounts.entry(account.id.clone()).or_insert_with(|| {
+            let subject = Subject::Account(account.id.clone());
+            let allowances = rules.account_allowances(account);
+            Bound { ledger: ledgers.of(&subject), subject, allowances }
+        });
+        LimitSubjects::new([own, of_account.clone()])
+    }
+}
+
+/// What every subject has used. Outlives every directory, so that a change of keys or of the
+/// configuration forgets nothing.
+#[derive(Default)]
+pub struct Ledgers(Mutex<HashMap<Subject, Arc<Ledger>>>);
+
+impl Ledgers {
+    /// The ledger of `subject`; a new one where it has none yet.
+    pub fn of(&self, subject: &Subject) -> Arc<Ledger> {
+        let mut ledgers = self.lock();
+        if let Some(ledger) = ledgers.get(subject) {
+            return ledger.clone();
         }
+        ledgers.entry(subject.clone()).or_default().clone()
     }
 
-    fn key(&self, id: &KeyId) -> Arc<Ledger> {
-        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
-        keys.entry(id.clone()).or_default().clone()
+    /// The ledger of `subject`, if it has one.
+    pub(crate) fn known(&self, subject: &Subject) -> Option<Arc<Ledger>> {
+        self.lock().get(subject).cloned()
     }
 
-    fn account(&self, id: &AccountId) -> Arc<Ledger> {
-        let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
-        accounts.entry(id.clone()).or_default().clone()
+    /// All of them.
+    pub(crate) fn all(&self) -> Vec<(Subject, Arc<Ledger>)> {
+        self.lock().iter().map(|(subject, ledger)| (subject.clone(), ledger.clone())).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Subject, Arc<Ledger>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -16,7 +16,7 @@ use sluice_security::request::Filter;
 use sluice_storage::{AccountRecord, KeyRecord};
 
 use crate::health::ProviderHealth;
-use crate::limits::{Limits, OwnFigures};
+use crate::limits::{Allowance, Limits, OwnFigures};
 
 /// Everything that the configuration file says about requests. Never changed, only replaced.
 pub struct Snapshot {
@@ -123,6 +123,11 @@ impl Rules {
         }
     }
 
+    /// The same as allowances.
+    pub fn key_allowances(&self, key: &KeyRecord) -> Arc<[Allowance]> {
+        self.key_limits(key).allowances("class", Self::key_own(key))
+    }
+
     /// Which of [`Rules::key_limits`] are the key's own.
     pub fn key_own(key: &KeyRecord) -> OwnFigures {
         OwnFigures {
@@ -146,6 +151,11 @@ impl Rules {
             section: tier.limits.section,
         };
         TierRules { limits, suite: tier.suite }
+    }
+
+    /// The figures of [`Rules::account_rules`] as allowances.
+    pub fn account_allowances(&self, account: &AccountRecord) -> Arc<[Allowance]> {
+        self.account_rules(account).limits.allowances("tier", Self::account_own(account))
     }
 
     /// Which of the figures of [`Rules::account_rules`] are the account's own.

@@ -16,6 +16,7 @@ use sluice_core::json::RawJson;
 use sluice_core::key::{AccountTier, KeyClass, MaxTokensBound, Suite};
 use sluice_core::level::SecurityLevel;
 use sluice_core::money::{Price, TokenPrice};
+use sluice_core::organisation::{Attribution, Subject};
 use sluice_core::region::Region;
 use sluice_core::source::{Source, SourceMember};
 use sluice_providers::adapter::Adapter;
@@ -37,7 +38,7 @@ use crate::chat::Answer;
 use crate::error::ChatError;
 use crate::gateway::Gateway;
 use crate::health::ProviderHealth;
-use crate::limits::{Ledger, LimitSubjects, Limits, OwnFigures};
+use crate::limits::{Bound, Ledger, LimitSubjects};
 use crate::metrics::Metrics;
 use crate::principal::Principal;
 use crate::request::RequestContext;
@@ -239,6 +240,11 @@ impl House {
         entries
     }
 
+    /// What the key has used.
+    pub(crate) fn key_ledger(&self) -> &Ledger {
+        &self.principal.subjects.bounds()[0].ledger
+    }
+
     /// The only usage record, which only its audit entry follows; what was reserved is free again.
     pub(crate) fn record(&self) -> UsageRecord {
         let mut entries = self.entries();
@@ -248,11 +254,12 @@ impl House {
             assert_eq!(audit.request_id, Some("req_1".into()));
         }
         assert_eq!(entries.len(), 1, "{entries:?}");
-        assert_eq!(self.principal.subjects.key.in_flight(NOW), 0);
-        assert_eq!(self.principal.subjects.account.in_flight(NOW), 0);
+        for bound in self.principal.subjects.bounds() {
+            assert_eq!(bound.ledger.in_flight(NOW), 0);
+        }
         match entries.remove(0) {
             JournalEntry::Usage(record) => {
-                let used = self.principal.subjects.key.tokens_used(NOW);
+                let used = self.key_ledger().tokens_used(NOW);
                 assert_eq!(used, record.usage.total_tokens());
                 *record
             }
@@ -351,15 +358,22 @@ pub(crate) fn principal() -> Principal {
             audit: false,
         },
         suite: Suite::Full,
-        subjects: LimitSubjects {
-            key: Arc::new(Ledger::default()),
-            key_limits: Limits::default(),
-            key_own: OwnFigures::default(),
-            account: Arc::new(Ledger::default()),
-            account_limits: Limits::default(),
-            account_own: OwnFigures::default(),
+        subjects: LimitSubjects::new([
+            unbound(Subject::Key("key_1".into())),
+            unbound(Subject::Account("acc_1".into())),
+        ]),
+        attribution: Attribution {
+            account: "acc_1".into(),
+            department: None,
+            team: None,
+            holder: None,
+            key: "key_1".into(),
         },
     }
+}
+
+fn unbound(subject: Subject) -> Bound {
+    Bound { subject, ledger: Arc::new(Ledger::default()), allowances: Arc::default() }
 }
 
 pub(crate) fn model(id: &str) -> Model {

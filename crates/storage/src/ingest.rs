@@ -19,7 +19,7 @@ use crate::seal::{Outside, SealFile};
 use crate::sums::SumAdditions;
 use crate::usage;
 use crate::uses::UseAdditions;
-use crate::windows::WindowAdditions;
+use crate::windows::{QuarterAdditions, Used};
 
 /// How far each segment has been read: a byte offset by file name.
 pub(crate) type Positions = HashMap<String, u64>;
@@ -386,7 +386,7 @@ async fn store_entries(
     let mut records = Vec::with_capacity(entries.len());
     let mut audits = Vec::new();
     let mut sums = SumAdditions::default();
-    let mut windows = WindowAdditions::default();
+    let mut quarters = QuarterAdditions::default();
     let mut uses = UseAdditions::default();
     for entry in entries {
         match entry {
@@ -395,10 +395,12 @@ async fn store_entries(
             JournalEntry::Sum(sum) => {
                 let at = sum.moment();
                 uses.note(&sum.key_id, at);
-                let whose = (&sum.key_id, &sum.account_id);
-                windows.count(whose, at, sum.requests, sum.usage.total_tokens());
+                let (tokens, cost) = (sum.usage.total_tokens(), sum.cost.unwrap_or_default());
+                let used = Used { requests: sum.requests, tokens, cost };
+                quarters.count(sum.attribution(), at, used);
                 sums.count_sum(sum);
             }
+            JournalEntry::Window(began) => quarters.note_began(began),
         }
     }
     let new = match pace {
@@ -409,12 +411,12 @@ async fn store_entries(
         Pace::Single => usage::insert_new_singly(tx, &records).await?,
     };
     for record in new {
-        let whose = (&record.key_id, &record.account_id);
         uses.note(&record.key_id, record.started_at);
-        windows.count(whose, record.started_at, 1, record.usage.total_tokens());
+        let (tokens, cost) = (record.usage.total_tokens(), record.cost.unwrap_or_default());
+        quarters.count(record.attribution(), record.started_at, Used { requests: 1, tokens, cost });
         sums.count_record(record);
     }
-    windows.store(tx).await?;
+    quarters.store(tx).await?;
     sums.store(tx).await?;
     uses.store(tx).await?;
     Ok(Stored::Whole(audit::append(tx, seal, outside, &audits).await?))

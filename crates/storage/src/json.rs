@@ -338,7 +338,11 @@ mod tests {
             let entry = JournalEntry::Sum(UsageSum {
                 key_id: name.as_str().into(),
                 account_id: "a".into(),
-                hour: 0,
+                department_id: None,
+                team_id: None,
+                holder: None,
+                quarter: 0,
+                model: None,
                 requests,
                 usage: Default::default(),
                 cost: None,

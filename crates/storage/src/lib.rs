@@ -19,6 +19,7 @@
 //! | `journal` | segments of sealed lines |
 //! | `json` | records as text |
 //! | `ingest` | from the journal into the database |
+//! | `attribution` | whose a request was |
 //! | `usage`, `sums`, `uses`, `windows`, `audit` | the records, and what is added up from them |
 //! | `seal` | the end of the audit trail, sealed outside the database |
 //! | `tail` | what the journal holds and the database does not yet |
@@ -26,6 +27,7 @@
 //! SQLite is embedded; PostgreSQL is a server. The statements are the same for both.
 
 mod accounts;
+mod attribution;
 mod audit;
 mod changes;
 mod database;
@@ -60,5 +62,5 @@ pub use sums::{DaySum, UsageSum};
 pub use tail::JournalTail;
 pub use usage::{Order, UsageFilter, UsageRecord};
 pub use windows::{
-    DAY_SECONDS, HOUR_SECONDS, WindowCount, WindowKind, WindowSubject, window_start,
+    DAY_SECONDS, QUARTER_SECONDS, SubjectKind, SubjectUse, Used, WindowBegan, window_start,
 };

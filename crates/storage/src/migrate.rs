@@ -17,7 +17,7 @@ enum Script {
 use Script::{Differs, Same};
 
 /// The steps in order. A step that has been released is never edited; changes are new steps.
-const STEPS: [(i64, Script); 7] = [
+const STEPS: [(i64, Script); 8] = [
     (1, Same(include_str!("../migrations/0001_records.sql"))),
     (
         2,
@@ -31,6 +31,7 @@ const STEPS: [(i64, Script); 7] = [
     (5, Same(include_str!("../migrations/0005_models_first_served.sql"))),
     (6, Same(include_str!("../migrations/0006_when_a_key_was_used_last.sql"))),
     (7, Same(include_str!("../migrations/0007_the_journal_is_sealed.sql"))),
+    (10, Same(include_str!("../migrations/0010_one_rollup_for_every_window.sql"))),
 ];
 
 /// Runs the steps that the database has not seen.
@@ -70,14 +71,72 @@ pub(crate) async fn run(store: &Store) -> Result<(), StorageError> {
 mod tests {
     use super::*;
 
+    /// Brings an empty database back to what it was before the quarters of usage.
+    async fn older(store: &Store) {
+        let tables = "DROP TABLE usage_quarters; DROP TABLE five_hour_windows; \
+                      DROP TABLE usage_sums; \
+                      ALTER TABLE usage_records DROP COLUMN department_id; \
+                      ALTER TABLE usage_records DROP COLUMN team_id; \
+                      ALTER TABLE usage_records DROP COLUMN holder; \
+                      DELETE FROM schema_version WHERE version > 6";
+        store.script(tables).await;
+        let first = include_str!("../migrations/0001_records.sql");
+        for table in ["usage_sums", "limit_windows"] {
+            let (_, rest) = first.split_once(&format!("CREATE TABLE {table}")).unwrap();
+            let (columns, _) = rest.split_once(';').unwrap();
+            store.script(&format!("CREATE TABLE {table}{columns}")).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn what_the_windows_held_is_in_the_quarters() {
+        const DAY: u64 = 1_800_057_600;
+        const HOUR: u64 = DAY + 7 * 3600;
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        older(&store).await;
+        let mut script = "INSERT INTO accounts VALUES ('a1', 'a', 'lowest', 0, NULL, NULL, NULL, \
+                          NULL, 'standard', FALSE, FALSE);"
+            .to_owned();
+        for key in ["k1", "k2"] {
+            script += &format!(
+                "INSERT INTO service_keys (id, account_id, name, prefix, hash, class, minimum_level, \
+                 zero_retention, audit, max_tokens, created_at) VALUES ('{key}', 'a1', '', '', \
+                 '{key}', 'development', 'standard', FALSE, FALSE, 'model', 0); \
+                 INSERT INTO limit_windows VALUES ('key:{key}', 'requests', {HOUR}, 3), \
+                 ('key:{key}', 'requests', {DAY}, 2), ('key:{key}', 'tokens', {DAY}, 50); \
+                 INSERT INTO usage_sums VALUES ({DAY}, '{key}', 'a1', 5, 50, 0, 0, 0, 0, 0, 0);"
+            );
+        }
+        script += &format!(
+            "INSERT INTO limit_windows VALUES ('account:a1', 'requests', {HOUR}, 6), \
+             ('account:a1', 'tokens', {DAY}, 100), ('key:gone', 'tokens', {DAY}, 1)"
+        );
+        store.script(&script).await;
+        store.close().await;
+        let store = Store::open(dir.path()).await.unwrap();
+        let used = async |kind, start| {
+            let used = store.used_since(kind, start, None).await.unwrap();
+            used.into_iter().map(|it| (it.used.requests, it.used.tokens)).collect::<Vec<_>>()
+        };
+        use crate::SubjectKind::{Account, Key};
+        assert_eq!(used(Key, HOUR).await, [(3, 0), (3, 0)]);
+        assert_eq!(used(Account, HOUR).await, [(6, 0)]);
+        assert_eq!(used(Key, DAY).await, [(5, 50), (5, 50)]);
+        assert_eq!(used(Account, DAY).await, [(10, 100)]);
+        // The day of a zone in which it began a little later.
+        assert_eq!(used(Account, DAY - 900).await, [(10, 100)]);
+    }
+
     #[tokio::test]
     async fn what_was_used_before_the_last_uses_were_kept_is_known() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).await.unwrap();
-        let older = "DROP TABLE key_uses; DELETE FROM schema_version WHERE version >= 6; \
-                     INSERT INTO usage_sums VALUES (86400, 'k1', 'a1', 1, 0, 0, 0, 0, 0, 0, 0), \
-                     (172800, 'k1', 'a1', 1, 0, 0, 0, 0, 0, 0, 0)";
-        store.script(older).await;
+        older(&store).await;
+        let sums = "DELETE FROM schema_version WHERE version = 6; DROP TABLE key_uses; \
+                    INSERT INTO usage_sums VALUES (86400, 'k1', 'a1', 1, 0, 0, 0, 0, 0, 0, 0), \
+                    (172800, 'k1', 'a1', 1, 0, 0, 0, 0, 0, 0, 0)";
+        store.script(sums).await;
         store.close().await;
         let store = Store::open(dir.path()).await.unwrap();
         let master = crate::MasterKey::load_or_create(dir.path()).unwrap();

@@ -1,14 +1,16 @@
-//! Sums a day, key and account: what remains of a request once its record is gone, and all there
+//! Sums a day and key: what remains of a request once its record is gone, and all there
 //! ever is of a request in zero-retention mode.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use sluice_core::clock::UnixMillis;
-use sluice_core::ids::{AccountId, KeyId};
+use sluice_core::ids::{AccountId, DepartmentId, KeyId, ModelId, TeamId};
 use sluice_core::money::PicoUsd;
+use sluice_core::organisation::{Attribution, Holder};
 use sluice_core::usage::Usage;
 
+use crate::attribution::{self, holder};
 use crate::database::{Transaction, add_saturating, insert_many, sql};
 use crate::error::StorageError;
 use crate::open::Store;
@@ -22,8 +24,22 @@ pub struct UsageSum {
     pub key_id: KeyId,
     /// The key's account.
     pub account_id: AccountId,
-    /// The full hour, in seconds since the Unix epoch. Nothing finer is kept.
-    pub hour: u64,
+    /// The key's department at that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub department_id: Option<DepartmentId>,
+    /// The key's team at that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team_id: Option<TeamId>,
+    /// The key's person or service at that time.
+    #[serde(default, with = "holder", skip_serializing_if = "Option::is_none")]
+    pub holder: Option<Holder>,
+    /// The quarter of an hour, in seconds since the Unix epoch. Nothing finer is kept. Earlier
+    /// versions kept the full hour under that name.
+    #[serde(alias = "hour")]
+    pub quarter: u64,
+    /// The model that answered; `None` where none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelId>,
     /// How many requests.
     pub requests: u64,
     /// Their tokens.
@@ -34,9 +50,20 @@ pub struct UsageSum {
 }
 
 impl UsageSum {
-    /// The beginning of its hour.
+    /// The beginning of its quarter.
     pub(crate) fn moment(&self) -> UnixMillis {
-        UnixMillis(self.hour.saturating_mul(1000))
+        UnixMillis(self.quarter.saturating_mul(1000))
+    }
+
+    /// Whose it was.
+    pub(crate) fn attribution(&self) -> Attribution {
+        Attribution {
+            account: self.account_id.clone(),
+            department: self.department_id.clone(),
+            team: self.team_id.clone(),
+            holder: self.holder.clone(),
+            key: self.key_id.clone(),
+        }
     }
 }
 
@@ -49,6 +76,13 @@ pub struct DaySum {
     pub key_id: KeyId,
     /// Its account.
     pub account_id: AccountId,
+    /// Its department at that time.
+    pub department_id: Option<DepartmentId>,
+    /// Its team at that time.
+    pub team_id: Option<TeamId>,
+    /// Its person or service at that time.
+    #[serde(serialize_with = "holder::serialize")]
+    pub holder: Option<Holder>,
     /// How many requests were answered.
     pub requests: u64,
     /// Their tokens.
@@ -72,7 +106,7 @@ impl Store {
         until: UnixMillis,
     ) -> Result<Vec<DaySum>, StorageError> {
         sql("SELECT * FROM usage_sums WHERE day >= $1 AND day < $2 \
-             ORDER BY day, account_id, key_id")
+             ORDER BY day, account_id, key_id, team_id, department_id, holder")
         .bind(window_start(since, DAY_SECONDS))
         .bind(until.seconds())
         .fetch_all(self.database())
@@ -80,10 +114,14 @@ impl Store {
         .map_err(StorageError::database("read the sums of usage"))?
         .iter()
         .map(|row| {
+            let whose = attribution::read(row)?;
             Ok(DaySum {
                 day: row.count("day")?,
-                key_id: row.text("key_id")?,
-                account_id: row.text("account_id")?,
+                key_id: whose.key,
+                account_id: whose.account,
+                department_id: whose.department,
+                team_id: whose.team,
+                holder: whose.holder,
                 requests: row.count("requests")?,
                 usage: read_tokens(row)?,
                 cost: PicoUsd(row.count("cost")?),
@@ -96,7 +134,7 @@ impl Store {
 
 /// What a batch of records adds to the sums.
 #[derive(Debug, Default)]
-pub(crate) struct SumAdditions(BTreeMap<(u64, KeyId, AccountId), Totals>);
+pub(crate) struct SumAdditions(BTreeMap<(u64, Attribution), Totals>);
 
 #[derive(Debug, Default)]
 struct Totals {
@@ -110,20 +148,18 @@ impl SumAdditions {
     /// Counts one record.
     pub(crate) fn count_record(&mut self, record: &UsageRecord) {
         let day = window_start(record.started_at, DAY_SECONDS);
-        let key = (day, record.key_id.clone(), record.account_id.clone());
-        self.add(key, 1, &record.usage, record.cost);
+        self.add((day, record.attribution()), 1, &record.usage, record.cost);
     }
 
     /// Counts a sum.
     pub(crate) fn count_sum(&mut self, sum: &UsageSum) {
-        let day = sum.hour - sum.hour % DAY_SECONDS;
-        let key = (day, sum.key_id.clone(), sum.account_id.clone());
-        self.add(key, sum.requests, &sum.usage, sum.cost);
+        let day = window_start(sum.moment(), DAY_SECONDS);
+        self.add((day, sum.attribution()), sum.requests, &sum.usage, sum.cost);
     }
 
     fn add(
         &mut self,
-        key: (u64, KeyId, AccountId),
+        key: (u64, Attribution),
         requests: u64,
         usage: &Usage,
         cost: Option<PicoUsd>,
@@ -146,14 +182,14 @@ impl SumAdditions {
     pub(crate) async fn store(&self, tx: &mut Transaction) -> Result<(), StorageError> {
         let added = COLUMNS[IDENTITY..].iter().map(|column| add_saturating("usage_sums", column));
         let conflict = format!(
-            " ON CONFLICT (day, key_id, account_id) DO UPDATE SET {}",
+            " ON CONFLICT ({}) DO UPDATE SET {}",
+            COLUMNS[..IDENTITY].join(", "),
             added.collect::<Vec<_>>().join(", ")
         );
-        let rows = self.0.iter().map(|((day, key_id, account_id), totals)| {
-            vec![
-                (*day).into(),
-                key_id.as_str().into(),
-                account_id.as_str().into(),
+        let rows = self.0.iter().map(|((day, whose), totals)| {
+            let mut row = vec![(*day).into()];
+            row.extend(attribution::values(whose));
+            row.extend([
                 totals.requests.into(),
                 totals.usage.uncached_input.into(),
                 totals.usage.cache_read.into(),
@@ -162,7 +198,8 @@ impl SumAdditions {
                 totals.usage.reasoning.into(),
                 totals.cost.0.into(),
                 totals.unpriced_requests.into(),
-            ]
+            ]);
+            row
         });
         insert_many(tx, ("usage_sums", &COLUMNS), &conflict, rows.collect(), |_, _| {})
             .await
@@ -171,13 +208,16 @@ impl SumAdditions {
 }
 
 /// How many columns say what is added up.
-const IDENTITY: usize = 3;
+const IDENTITY: usize = 6;
 
 /// Those, and the figures that are added up.
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 14] = [
     "day",
-    "key_id",
     "account_id",
+    "department_id",
+    "team_id",
+    "holder",
+    "key_id",
     "requests",
     "uncached_input",
     "cache_read",
@@ -187,3 +227,21 @@ const COLUMNS: [&str; 11] = [
     "cost",
     "unpriced_requests",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_of_an_earlier_version_is_read_by_its_hour() {
+        let old = r#"{"key_id":"k","account_id":"a","hour":7200,"requests":1,"usage":{
+            "uncached_input":0,"cache_read":0,"cache_write":0,"output":4,"reasoning":0}}"#;
+        let sum: UsageSum = serde_json::from_str(old).unwrap();
+        assert_eq!((sum.quarter, sum.model.clone(), sum.attribution().team), (7200, None, None));
+        let whose =
+            UsageSum { holder: Holder::parse("person:p"), team_id: Some("t".into()), ..sum };
+        let text = serde_json::to_string(&whose).unwrap();
+        assert!(text.contains(r#""holder":"person:p""#) && text.contains(r#""quarter":7200"#));
+        assert_eq!(serde_json::from_str::<UsageSum>(&text).unwrap(), whose);
+    }
+}

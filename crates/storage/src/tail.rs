@@ -12,6 +12,7 @@ use crate::open::{Store, journal_dir};
 use crate::seal::{Outside, SealFile};
 use crate::sums::UsageSum;
 use crate::usage::{Order, UsageFilter, UsageRecord};
+use crate::windows::WindowBegan;
 
 /// The entries of the journal that have not been ingested.
 #[derive(Debug, Clone, Default)]
@@ -20,6 +21,8 @@ pub struct JournalTail {
     pub usage: Vec<UsageRecord>,
     /// Sums of requests in zero-retention mode, in the order of writing.
     pub sums: Vec<UsageSum>,
+    /// Windows of five hours that began, in the order of writing.
+    pub windows: Vec<WindowBegan>,
     /// Audit entries, in the order of writing. They are not in the chain yet.
     pub audit: Vec<AuditEntry>,
 }
@@ -52,6 +55,7 @@ impl Store {
                     JournalEntry::Usage(record) => tail.usage.push(*record),
                     JournalEntry::Audit(entry) => tail.audit.push(*entry),
                     JournalEntry::Sum(sum) => tail.sums.push(sum),
+                    JournalEntry::Window(began) => tail.windows.push(began),
                 }
             }
         }

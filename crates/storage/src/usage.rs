@@ -3,14 +3,16 @@
 use serde::{Deserialize, Serialize};
 use sluice_core::clock::UnixMillis;
 use sluice_core::filtering::{FilterAction, FilterRecord};
-use sluice_core::ids::{AccountId, KeyId, ModelId, ProviderId, RequestId};
+use sluice_core::ids::{AccountId, DepartmentId, KeyId, ModelId, ProviderId, RequestId, TeamId};
 use sluice_core::level::SecurityLevel;
 use sluice_core::money::PicoUsd;
+use sluice_core::organisation::{Attribution, Holder};
 use sluice_core::outcome::Outcome;
 use sluice_core::region::Region;
 use sluice_core::routing::RouteRecord;
 use sluice_core::usage::{Usage, UsageSource};
 
+use crate::attribution::holder;
 use crate::database::{Row, Statement, Transaction, Value, insert_many, sql};
 use crate::error::StorageError;
 use crate::open::Store;
@@ -25,6 +27,15 @@ pub struct UsageRecord {
     pub key_id: KeyId,
     /// The key's account.
     pub account_id: AccountId,
+    /// The key's department at that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub department_id: Option<DepartmentId>,
+    /// The key's team at that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team_id: Option<TeamId>,
+    /// The key's person or service at that time.
+    #[serde(default, with = "holder", skip_serializing_if = "Option::is_none")]
+    pub holder: Option<Holder>,
     /// When it arrived.
     pub started_at: UnixMillis,
     /// The calling application's address (`HTTP-Referer`).
@@ -79,6 +90,19 @@ pub struct UsageRecord {
     /// What a router decided; `None` where a model was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<RouteRecord>,
+}
+
+impl UsageRecord {
+    /// Whose it was.
+    pub(crate) fn attribution(&self) -> Attribution {
+        Attribution {
+            account: self.account_id.clone(),
+            department: self.department_id.clone(),
+            team: self.team_id.clone(),
+            holder: self.holder.clone(),
+            key: self.key_id.clone(),
+        }
+    }
 }
 
 /// Optional amounts of money as whole pico-dollars, exactly.
@@ -271,6 +295,9 @@ const TABLE: (&str, &[&str]) = (
         "filter_action",
         "filter_record",
         "route_record",
+        "department_id",
+        "team_id",
+        "holder",
     ],
 );
 
@@ -344,6 +371,9 @@ fn values(record: &UsageRecord) -> Vec<Value> {
         record.filter.action.as_str().into(),
         filter_to_db(&record.filter).into(),
         record.route.as_ref().and_then(|route| serde_json::to_string(route).ok()).into(),
+        record.department_id.as_ref().map(DepartmentId::as_str).into(),
+        record.team_id.as_ref().map(TeamId::as_str).into(),
+        record.holder.as_ref().map(ToString::to_string).into(),
     ]
 }
 
@@ -353,6 +383,9 @@ fn read(row: &Row) -> Result<UsageRecord, StorageError> {
         request_id: row.text("request_id")?,
         key_id: row.text("key_id")?,
         account_id: row.text("account_id")?,
+        department_id: row.text_opt("department_id")?,
+        team_id: row.text_opt("team_id")?,
+        holder: row.word_opt("holder", Holder::parse)?,
         started_at: row.moment("started_at")?,
         app_url: row.string_opt("app_url")?,
         app_title: row.string_opt("app_title")?,

@@ -1,163 +1,398 @@
-//! Counters of the limits' windows, so that a restart forgets none.
+//! What the windows of limits hold, so that a restart forgets nothing.
 //!
 //! A server counts in memory. What it counted is in the journal too, and the ingester adds it up
-//! here; a start ingests the rest of the journal first and then reads the windows that are open.
-//! Windows are aligned: an hour begins at its full hour and a day at midnight, both in UTC.
+//! here by quarters of an hour; a start ingests the rest of the journal first and then asks what was
+//! used since each window began. In every time zone a day begins with a quarter of an hour. Whole
+//! days in UTC are in the sums by day, which are few; only the rest needs the quarters.
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use sluice_core::clock::UnixMillis;
-use sluice_core::ids::{AccountId, KeyId};
+use sluice_core::money::PicoUsd;
+use sluice_core::organisation::{Attribution, Holder, Subject};
+use sluice_core::usage::Usage;
 
-use crate::database::{Transaction, add_saturating, insert_many, sql};
+use crate::attribution;
+use crate::database::{Row, Statement, Transaction, add_saturating, insert_many, sql};
 use crate::error::StorageError;
 use crate::open::Store;
+use crate::tail::JournalTail;
 
-/// Seconds in an hour: the window of requests.
-pub const HOUR_SECONDS: u64 = 3600;
-/// Seconds in a day: the window of tokens.
+/// Seconds in a quarter of an hour: what is kept of usage for limits.
+pub const QUARTER_SECONDS: u64 = 900;
+/// Seconds in a day: what is kept of usage for good.
 pub const DAY_SECONDS: u64 = 86_400;
 
 /// The second since the Unix epoch at which the window around `at` began.
 pub fn window_start(at: UnixMillis, window_seconds: u64) -> u64 {
-    let seconds = at.seconds();
-    seconds - seconds % window_seconds.max(1)
+    floor(at.seconds(), window_seconds.max(1))
 }
 
-/// Whose window it is.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum WindowSubject {
-    /// One key's.
-    Key(KeyId),
-    /// All keys' of an account together.
-    Account(AccountId),
+fn floor(seconds: u64, window_seconds: u64) -> u64 {
+    seconds - seconds % window_seconds
 }
 
-impl WindowSubject {
-    fn to_text(&self) -> String {
-        match self {
-            Self::Key(id) => format!("key:{id}"),
-            Self::Account(id) => format!("account:{id}"),
-        }
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        match text.split_once(':')? {
-            ("key", id) => Some(Self::Key(id.into())),
-            ("account", id) => Some(Self::Account(id.into())),
-            _ => None,
-        }
-    }
+/// A window of five hours that began: the journal's word for it, for nothing else tells when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WindowBegan {
+    /// Whose, as text: `key:ID`.
+    pub subject: String,
+    /// Its first second, Unix time.
+    pub start: u64,
 }
 
-/// What a window counts, and so how long it is.
+/// The kinds of subjects whose use can be told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum WindowKind {
-    /// Requests of an hour.
-    Requests,
-    /// Tokens of a day.
-    Tokens,
+pub enum SubjectKind {
+    /// Accounts.
+    Account,
+    /// Departments.
+    Department,
+    /// Teams.
+    Team,
+    /// People and services.
+    Holder,
+    /// Keys.
+    Key,
 }
 
-impl WindowKind {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Requests => "requests",
-            Self::Tokens => "tokens",
+/// What a subject used since a moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubjectUse {
+    /// Who.
+    pub subject: Subject,
+    /// How much.
+    pub used: Used,
+}
+
+/// Requests, and what they used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Used {
+    /// How many requests.
+    pub requests: u64,
+    /// Tokens of all classes.
+    pub tokens: u64,
+    /// What they cost, without those that have no known price.
+    pub cost: PicoUsd,
+}
+
+impl SubjectKind {
+    /// The kind of `subject`.
+    pub fn of(subject: &Subject) -> Self {
+        match subject {
+            Subject::Account(_) => Self::Account,
+            Subject::Department(_) => Self::Department,
+            Subject::Team(_) => Self::Team,
+            Subject::Person(_) | Subject::Service(_) => Self::Holder,
+            Subject::Key(_) => Self::Key,
         }
     }
 
-    fn parse(word: &str) -> Option<Self> {
-        [Self::Requests, Self::Tokens].into_iter().find(|kind| kind.as_str() == word)
+    fn column(self) -> &'static str {
+        match self {
+            Self::Account => "account_id",
+            Self::Department => "department_id",
+            Self::Team => "team_id",
+            Self::Holder => "holder",
+            Self::Key => "key_id",
+        }
+    }
+
+    /// The subject that the column's text stands for.
+    fn subject(self, text: &str) -> Option<Subject> {
+        Some(match self {
+            Self::Account => Subject::Account(text.into()),
+            Self::Department => Subject::Department(text.into()),
+            Self::Team => Subject::Team(text.into()),
+            Self::Key => Subject::Key(text.into()),
+            Self::Holder => match Holder::parse(text)? {
+                Holder::Person(id) => Subject::Person(id),
+                Holder::Service(id) => Subject::Service(id),
+            },
+        })
     }
 }
 
-/// What a window holds so far.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WindowCount {
-    /// Whose.
-    pub subject: WindowSubject,
-    /// Of what.
-    pub kind: WindowKind,
-    /// When the window began, in seconds since the Unix epoch.
-    pub window_start: u64,
-    /// Requests or tokens.
-    pub amount: u64,
+/// What the columns of a subject's kind hold for it.
+fn column_text(subject: &Subject) -> String {
+    match subject {
+        Subject::Person(_) | Subject::Service(_) => subject.to_string(),
+        _ => subject.id().to_owned(),
+    }
 }
+
+impl Used {
+    /// The sum, which stays at the largest figures where it would not fit.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            requests: self.requests.saturating_add(other.requests),
+            tokens: self.tokens.saturating_add(other.tokens),
+            cost: self.cost.plus(other.cost),
+        }
+    }
+
+    fn minus(self, other: Self) -> Self {
+        Self {
+            requests: self.requests.saturating_sub(other.requests),
+            tokens: self.tokens.saturating_sub(other.tokens),
+            cost: PicoUsd(self.cost.0.saturating_sub(other.cost.0)),
+        }
+    }
+}
+
+/// A column of counts, and the names of its sum's halves.
+type Halves = (&'static str, &'static str, &'static str);
+
+const REQUESTS: Halves = ("requests", "requests_high", "requests_low");
+const TOKENS: Halves = ("tokens", "tokens_high", "tokens_low");
+const COST: Halves = ("cost", "cost_high", "cost_low");
+/// The classes of tokens, in the order of [`Usage`].
+const CLASSES: [Halves; 5] = [
+    ("uncached_input", "uncached_input_high", "uncached_input_low"),
+    ("cache_read", "cache_read_high", "cache_read_low"),
+    ("cache_write", "cache_write_high", "cache_write_low"),
+    ("output", "output_high", "output_low"),
+    ("reasoning", "reasoning_high", "reasoning_low"),
+];
+
+/// The sum of a column, in halves that no database overflows with.
+///
+/// SQLite refuses a sum that does not fit, and PostgreSQL makes it a number of another type.
+fn sum_of((column, high, low): Halves) -> String {
+    const HALF: u64 = 1 << 32;
+    format!(
+        "CAST(SUM({column} / {HALF}) AS BIGINT) AS {high}, \
+         CAST(SUM({column} % {HALF}) AS BIGINT) AS {low}"
+    )
+}
+
+fn read_sum(row: &Row, (_, high, low): Halves) -> Result<u64, StorageError> {
+    let high = u128::from(row.count_opt(high)?.unwrap_or(0));
+    let low = u128::from(row.count_opt(low)?.unwrap_or(0));
+    Ok(u64::try_from((high << 32) + low).unwrap_or(u64::MAX))
+}
+
+/// The sums of `columns` by subject, from `table` where `condition` holds.
+fn sums(kind: SubjectKind, columns: &[Halves], from: &str) -> String {
+    let id = kind.column();
+    let sums: Vec<String> = columns.iter().copied().map(sum_of).collect();
+    format!("SELECT {id} AS subject, {} FROM {from} AND {id} <> ''", sums.join(", "))
+}
+
+const DOING: &str = "read what the limits' windows hold";
 
 impl Store {
-    /// The windows that began at `start` (seconds since the Unix epoch) or later.
-    pub async fn windows_since(&self, start: u64) -> Result<Vec<WindowCount>, StorageError> {
-        sql("SELECT * FROM limit_windows WHERE window_start >= $1")
-            .bind(start)
+    /// What each subject of a kind, or `only` one of them, used since `start`. That is the beginning
+    /// of a quarter of an hour; else all of its quarter counts.
+    pub async fn used_since(
+        &self,
+        kind: SubjectKind,
+        start: u64,
+        only: Option<&Subject>,
+    ) -> Result<Vec<SubjectUse>, StorageError> {
+        let midnight = start.saturating_add(DAY_SECONDS - 1) / DAY_SECONDS * DAY_SECONDS;
+        let mut used: BTreeMap<Subject, Used> = BTreeMap::new();
+        let mut note = |row: &Row, more: Used| {
+            let Some(subject) = kind.subject(&row.string("subject")?) else { return Ok(()) };
+            let sum = used.entry(subject).or_default();
+            *sum = sum.plus(more);
+            Ok(())
+        };
+        let end = |mut query: Statement| {
+            if let Some(only) = only {
+                query.push(&format!(" AND {} = ", kind.column()));
+                query.push_bind(column_text(only));
+            }
+            query.push(&format!(" GROUP BY {}", kind.column()));
+            query
+        };
+        let quarters = "usage_quarters WHERE quarter >= $1 AND quarter < $2";
+        let query = sql(sums(kind, &[REQUESTS, TOKENS, COST], quarters))
+            .bind(floor(start, QUARTER_SECONDS))
+            .bind(midnight);
+        let rows = end(query).fetch_all(self.database()).await;
+        for row in &rows.map_err(StorageError::database(DOING))? {
+            note(
+                row,
+                Used {
+                    requests: read_sum(row, REQUESTS)?,
+                    tokens: read_sum(row, TOKENS)?,
+                    cost: PicoUsd(read_sum(row, COST)?),
+                },
+            )?;
+        }
+        let columns: Vec<Halves> = [REQUESTS, COST].into_iter().chain(CLASSES).collect();
+        let query = sql(sums(kind, &columns, "usage_sums WHERE day >= $1")).bind(midnight);
+        let rows = end(query).fetch_all(self.database()).await;
+        for row in &rows.map_err(StorageError::database(DOING))? {
+            note(
+                row,
+                Used {
+                    requests: read_sum(row, REQUESTS)?,
+                    tokens: read_classes(row)?.total_tokens(),
+                    cost: PicoUsd(read_sum(row, COST)?),
+                },
+            )?;
+        }
+        Ok(used.into_iter().map(|(subject, used)| SubjectUse { subject, used }).collect())
+    }
+
+    /// What `subject` used since `start`, to the second as far as records tell: of a quarter of an
+    /// hour, what has no record counts as a whole.
+    pub async fn used_exactly_since(
+        &self,
+        subject: &Subject,
+        start: u64,
+    ) -> Result<Used, StorageError> {
+        let kind = SubjectKind::of(subject);
+        let since = self.used_since(kind, start, Some(subject)).await?;
+        let since = since.first().map_or(Used::default(), |it| it.used);
+        let sums: Vec<String> = [COST].into_iter().chain(CLASSES).map(sum_of).collect();
+        let row = sql(format!(
+            "SELECT COUNT(*) AS requests, {} FROM usage_records \
+             WHERE started_at >= $1 AND started_at < $2 AND {} = $3",
+            sums.join(", "),
+            kind.column()
+        ))
+        .bind(floor(start, QUARTER_SECONDS).saturating_mul(1000))
+        .bind(start.saturating_mul(1000))
+        .bind(column_text(subject))
+        .fetch_one(self.database())
+        .await
+        .map_err(StorageError::database(DOING))?;
+        Ok(since.minus(Used {
+            requests: row.count("requests")?,
+            tokens: read_classes(&row)?.total_tokens(),
+            cost: PicoUsd(read_sum(&row, COST)?),
+        }))
+    }
+
+    /// The windows of five hours that began last, from `since` on: whose, and their first second.
+    pub async fn five_hour_windows(&self, since: u64) -> Result<Vec<(Subject, u64)>, StorageError> {
+        sql("SELECT subject, start FROM five_hour_windows WHERE start >= $1")
+            .bind(since)
             .fetch_all(self.database())
             .await
-            .map_err(StorageError::database("read the limits' windows"))?
+            .map_err(StorageError::database(DOING))?
             .iter()
-            .map(|row| {
-                Ok(WindowCount {
-                    subject: row.word("subject", WindowSubject::parse)?,
-                    kind: row.word("kind", WindowKind::parse)?,
-                    window_start: row.count("window_start")?,
-                    amount: row.count("amount")?,
-                })
-            })
+            .map(|row| Ok((row.word("subject", Subject::parse)?, row.count("start")?)))
             .collect()
     }
 
-    /// Forgets the windows that began before `start`, and says how many.
-    pub async fn prune_windows(&self, start: u64) -> Result<u64, StorageError> {
-        const DOING: &str = "delete old windows";
+    /// Forgets the quarters and the windows of five hours that began before `start`, and says how
+    /// many.
+    pub async fn prune_quarters(&self, start: u64) -> Result<u64, StorageError> {
+        const DOING: &str = "delete old quarters of usage";
         let mut tx = self.begin_write(DOING).await?;
-        let deleted = sql("DELETE FROM limit_windows WHERE window_start < $1")
-            .bind(start)
-            .execute(&mut tx)
-            .await
-            .map_err(StorageError::database(DOING))?;
+        let mut deleted = 0;
+        for table in [
+            "DELETE FROM usage_quarters WHERE quarter < $1",
+            "DELETE FROM five_hour_windows WHERE start < $1",
+        ] {
+            let of_table = sql(table).bind(start).execute(&mut tx).await;
+            deleted += of_table.map_err(StorageError::database(DOING))?;
+        }
         tx.commit(DOING).await?;
         Ok(deleted)
     }
 }
 
-/// What a batch of records adds to the windows.
-#[derive(Debug, Default)]
-pub(crate) struct WindowAdditions(BTreeMap<(WindowSubject, WindowKind, u64), u64>);
+fn read_classes(row: &Row) -> Result<Usage, StorageError> {
+    let [uncached_input, cache_read, cache_write, output, reasoning] =
+        CLASSES.map(|class| read_sum(row, class));
+    Ok(Usage {
+        uncached_input: uncached_input?,
+        cache_read: cache_read?,
+        cache_write: cache_write?,
+        output: output?,
+        reasoning: reasoning?,
+    })
+}
 
-impl WindowAdditions {
-    /// Counts requests and their tokens for the key and its account.
-    pub(crate) fn count(
-        &mut self,
-        (key_id, account_id): (&KeyId, &AccountId),
-        at: UnixMillis,
-        requests: u64,
-        tokens: u64,
-    ) {
-        let (hour, day) = (window_start(at, HOUR_SECONDS), window_start(at, DAY_SECONDS));
-        let subjects =
-            [WindowSubject::Key(key_id.clone()), WindowSubject::Account(account_id.clone())];
-        for subject in subjects {
-            self.add(subject.clone(), WindowKind::Requests, hour, requests);
-            self.add(subject, WindowKind::Tokens, day, tokens);
-        }
+impl JournalTail {
+    /// What a subject used since `start`, as far as it is still in the journal; `is_of` says whether
+    /// a request of an account and key is the subject's.
+    pub fn used_since(&self, start: u64, is_of: impl Fn(&Attribution) -> bool) -> Used {
+        let records = self.usage.iter().map(|it| {
+            let cost = it.cost.unwrap_or_default();
+            let used = Used { requests: 1, tokens: it.usage.total_tokens(), cost };
+            (it.started_at.seconds(), it.attribution(), used)
+        });
+        let sums = self.sums.iter().map(|it| {
+            let cost = it.cost.unwrap_or_default();
+            let used = Used { requests: it.requests, tokens: it.usage.total_tokens(), cost };
+            (it.quarter, it.attribution(), used)
+        });
+        records
+            .chain(sums)
+            .filter(|(at, whose, _)| *at >= start && is_of(whose))
+            .fold(Used::default(), |sum, (_, _, used)| sum.plus(used))
+    }
+}
+
+/// What a batch of records adds to the quarters.
+#[derive(Debug, Default)]
+pub(crate) struct QuarterAdditions {
+    quarters: BTreeMap<(u64, Attribution), Used>,
+    began: BTreeMap<String, u64>,
+}
+
+impl QuarterAdditions {
+    /// Counts requests and what they used.
+    pub(crate) fn count(&mut self, whose: Attribution, at: UnixMillis, used: Used) {
+        let quarter = window_start(at, QUARTER_SECONDS);
+        let sum = self.quarters.entry((quarter, whose)).or_default();
+        *sum = sum.plus(used);
     }
 
-    fn add(&mut self, subject: WindowSubject, kind: WindowKind, start: u64, amount: u64) {
-        let counter = self.0.entry((subject, kind, start)).or_default();
-        *counter = counter.saturating_add(amount);
+    /// Notes that a window of five hours began; of several, the one that is noted last.
+    pub(crate) fn note_began(&mut self, began: &WindowBegan) {
+        self.began.insert(began.subject.clone(), began.start);
     }
 
     /// Adds everything to the database.
     pub(crate) async fn store(&self, tx: &mut Transaction) -> Result<(), StorageError> {
-        let conflict = format!(
-            " ON CONFLICT (subject, kind, window_start) DO UPDATE SET {}",
-            add_saturating("limit_windows", "amount")
+        const TABLE: (&str, &[&str]) = (
+            "usage_quarters",
+            &[
+                "quarter",
+                "account_id",
+                "department_id",
+                "team_id",
+                "holder",
+                "key_id",
+                "requests",
+                "tokens",
+                "cost",
+            ],
         );
-        let rows = self.0.iter().map(|((subject, kind, start), amount)| {
-            vec![subject.to_text().into(), kind.as_str().into(), (*start).into(), (*amount).into()]
+        let added = ["requests", "tokens", "cost"].map(|it| add_saturating("usage_quarters", it));
+        let conflict = format!(
+            " ON CONFLICT (quarter, {}) DO UPDATE SET {}",
+            attribution::COLUMNS.join(", "),
+            added.join(", ")
+        );
+        let rows = self.quarters.iter().map(|((quarter, whose), used)| {
+            let mut row = vec![(*quarter).into()];
+            row.extend(attribution::values(whose));
+            row.extend([used.requests.into(), used.tokens.into(), used.cost.0.into()]);
+            row
         });
-        let table: (_, &[_]) = ("limit_windows", &["subject", "kind", "window_start", "amount"]);
-        insert_many(tx, table, &conflict, rows.collect(), |_, _| {})
+        insert_many(tx, TABLE, &conflict, rows.collect(), |_, _| {})
             .await
-            .map_err(StorageError::database("add to the limits' windows"))
+            .map_err(StorageError::database("add to the quarters of usage"))?;
+        let rows = self.began.iter().map(|(subject, start)| vec![subject.into(), (*start).into()]);
+        let conflict = " ON CONFLICT (subject) DO UPDATE SET start = excluded.start";
+        insert_many(
+            tx,
+            ("five_hour_windows", &["subject", "start"]),
+            conflict,
+            rows.collect(),
+            |_, _| {},
+        )
+        .await
+        .map_err(StorageError::database("note when windows began"))
     }
 }

@@ -10,12 +10,14 @@ use sluice_core::ids::KeyId;
 use sluice_core::key::{AccountTier, KeyClass, MaxTokensBound};
 use sluice_core::level::SecurityLevel;
 use sluice_core::money::PicoUsd;
+use sluice_core::organisation::{Holder, Subject};
 use sluice_core::outcome::Outcome;
 use sluice_core::region::Region;
+use sluice_core::usage::Usage;
 use sluice_storage::{
-    AccountRecord, AuditFilter, DAY_SECONDS, HOUR_SECONDS, Ingester, Journal, JournalEntry,
-    KeyRecord, MasterKey, Order, Replacement, StorageError, Store, UsageFilter, UsageSum,
-    WindowKind, WindowSubject, window_start,
+    AccountRecord, AuditFilter, DAY_SECONDS, Ingester, Journal, JournalEntry, KeyRecord, MasterKey,
+    Order, QUARTER_SECONDS, Replacement, StorageError, Store, SubjectKind, UsageFilter,
+    UsageRecord, UsageSum, Used, WindowBegan, window_start,
 };
 
 #[tokio::test]
@@ -37,6 +39,8 @@ async fn suite(store: &Store) {
     the_audit_trail_holds(store, &master).await;
     usage_is_pruned_in_slices(store).await;
     the_last_use_of_a_key_never_goes_back(store, &master).await;
+    what_windows_hold_is_known_by_subject(store, &master).await;
+    quarters_are_pruned_and_sums_stay(store).await;
 }
 
 async fn accounts_keep_everything_and_names_are_unique(store: &Store) {
@@ -214,22 +218,18 @@ async fn sums_and_windows_add_up(store: &Store) {
     let priced = (0..300).filter(|id| id % 3 == 0 && id % 5 != 0);
     assert_eq!(k1.cost, PicoUsd(priced.map(|id| 1_000 + id).sum::<u64>() + 9));
 
-    let hour = window_start(NOW, HOUR_SECONDS);
-    let windows = store.windows_since(day).await.unwrap();
-    let amount = |subject: &WindowSubject, kind, start| {
-        let mut found = windows
-            .iter()
-            .filter(|it| it.subject == *subject && it.kind == kind && it.window_start == start);
-        found.next().map(|it| it.amount)
-    };
-    let (k1, a1) = (WindowSubject::Key("k1".into()), WindowSubject::Account("a1".into()));
-    assert_eq!(amount(&k1, WindowKind::Requests, hour), Some(103));
-    assert_eq!(amount(&a1, WindowKind::Requests, hour), Some(303));
-    assert_eq!(amount(&k1, WindowKind::Tokens, day), Some(100 * 21 + 4));
-    assert_eq!(amount(&a1, WindowKind::Tokens, day), Some(300 * 21 + 4));
-    assert_eq!(store.windows_since(hour + 1).await.unwrap(), []);
-    assert_eq!(store.prune_windows(day + 1).await.unwrap(), 3, "tokens of k1, k2, a1");
-    assert_eq!(store.windows_since(day).await.unwrap().len(), 3);
+    let quarter = window_start(NOW, QUARTER_SECONDS);
+    for start in [0, day, quarter] {
+        let of = async |kind| {
+            let mut used = store.used_since(kind, start, None).await.unwrap();
+            used.retain(|it| ["k1", "a1"].contains(&it.subject.id()));
+            assert_eq!(used.len(), 1);
+            (used[0].used.requests, used[0].used.tokens)
+        };
+        assert_eq!(of(SubjectKind::Key).await, (103, 100 * 21 + 4), "since {start}");
+        assert_eq!(of(SubjectKind::Account).await, (303, 300 * 21 + 4), "since {start}");
+    }
+    assert_eq!(store.used_since(SubjectKind::Key, quarter + 900, None).await.unwrap(), []);
 }
 
 async fn the_audit_trail_holds(store: &Store, master: &MasterKey) {
@@ -255,16 +255,95 @@ async fn usage_is_pruned_in_slices(store: &Store) {
 }
 
 /// Neither by an earlier use, nor when records are deleted. A use without a record counts by its
-/// hour.
+/// quarter of an hour.
 async fn the_last_use_of_a_key_never_goes_back(store: &Store, master: &MasterKey) {
     let before = store.last_uses(master).await.unwrap();
-    let earlier = UsageSum { hour: 3600, key_id: "k2".into(), ..sum(1) };
-    let later = UsageSum { hour: NOW.seconds() + 86_400, key_id: "k3".into(), ..sum(1) };
+    let earlier = UsageSum { quarter: 3600, key_id: "k2".into(), ..sum(1) };
+    let later = UsageSum { quarter: NOW.seconds() + 86_400, key_id: "k3".into(), ..sum(1) };
     let entries = [earlier, later.clone()].map(JournalEntry::Sum);
     Journal::open(store.data_dir(), master).unwrap().append(&entries).unwrap();
     Ingester::new(store.clone(), master).run_to_end().await.unwrap();
     let after = store.last_uses(master).await.unwrap();
     assert_eq!(after.get(&KeyId::from("k2")), Some(&UnixMillis(NOW.0 + 299)));
-    assert_eq!(after.get(&KeyId::from("k3")), Some(&UnixMillis(later.hour * 1000)));
+    assert_eq!(after.get(&KeyId::from("k3")), Some(&UnixMillis(later.quarter * 1000)));
     assert_eq!((before.len(), after.len()), (2, 3));
+}
+
+/// By day, by quarter and to the second; whoever the key belongs to later.
+async fn what_windows_hold_is_known_by_subject(store: &Store, master: &MasterKey) {
+    const DAY: u64 = 2_000_073_600;
+    let at = |seconds: u64, id: u64, team: &str, holder: Holder| UsageRecord {
+        started_at: UnixMillis((DAY + seconds) * 1000),
+        request_id: format!("window-{id}").into(),
+        key_id: "k5".into(),
+        account_id: "a5".into(),
+        department_id: Some("d5".into()),
+        team_id: Some(team.into()),
+        holder: Some(holder),
+        cost: Some(PicoUsd(10)),
+        usage: Usage { output: 7, ..Usage::default() },
+        ..usage(id)
+    };
+    let person = || Holder::Person("p5".into());
+    let records = [
+        at(0, 1, "t5", person()),
+        at(85_000, 2, "t5", person()),
+        at(85_499, 3, "t5", Holder::Service("s5".into())),
+        at(86_400, 4, "t6", person()),
+    ];
+    let private = UsageSum {
+        quarter: DAY + 85_500 - 900,
+        key_id: "k5".into(),
+        account_id: "a5".into(),
+        team_id: Some("t5".into()),
+        usage: Usage { reasoning: 3, ..Usage::default() },
+        ..sum(2)
+    };
+    let subject = Subject::Key("k5".into());
+    let began = |start| {
+        JournalEntry::Window(WindowBegan { subject: subject.to_string(), start: DAY + start })
+    };
+    let journal = Journal::open(store.data_dir(), master).unwrap();
+    journal.append(&[began(5), began(85_100), JournalEntry::Sum(private)]).unwrap();
+    for record in &records {
+        journal.append(&[JournalEntry::Usage(Box::new(record.clone()))]).unwrap();
+    }
+    Ingester::new(store.clone(), master).run_to_end().await.unwrap();
+    assert_eq!(store.usage_of(&"window-3".into()).await.unwrap(), Some(records[2].clone()));
+
+    let since = async |kind, start| -> Vec<(String, u64, u64, u64)> {
+        let used = store.used_since(kind, DAY + start, None).await.unwrap();
+        let of_five = used.into_iter().filter(|it| it.subject.id().ends_with(['5', '6']));
+        let figures = |used: Used| (used.requests, used.tokens, used.cost.0);
+        of_five
+            .map(|it| (it.subject.to_string(), figures(it.used)))
+            .map(|(subject, (requests, tokens, cost))| (subject, requests, tokens, cost))
+            .collect()
+    };
+    let row = |subject: &str, requests, tokens, cost| (subject.to_owned(), requests, tokens, cost);
+    assert_eq!(since(SubjectKind::Key, 0).await, [row("key:k5", 6, 31, 49)]);
+    assert_eq!(since(SubjectKind::Key, 900).await, [row("key:k5", 5, 24, 39)]);
+    assert_eq!(since(SubjectKind::Account, 86_400).await, [row("account:a5", 1, 7, 10)]);
+    assert_eq!(since(SubjectKind::Department, 900).await, [row("department:d5", 3, 21, 30)]);
+    let teams = [row("team:t5", 5, 24, 39), row("team:t6", 1, 7, 10)];
+    assert_eq!(since(SubjectKind::Team, 0).await, teams);
+    let holders = [row("person:p5", 2, 14, 20), row("service:s5", 1, 7, 10)];
+    assert_eq!(since(SubjectKind::Holder, 900).await, holders);
+
+    // The journal says when five hours began, and records say what was used before them. What has
+    // no record counts with its whole quarter.
+    let windows = store.five_hour_windows(DAY).await.unwrap();
+    assert_eq!(windows, [(subject.clone(), DAY + 85_100)]);
+    assert_eq!(store.five_hour_windows(DAY + 85_101).await.unwrap(), []);
+    let used = store.used_exactly_since(&subject, DAY + 85_100).await.unwrap();
+    assert_eq!((used.requests, used.tokens, used.cost), (4, 17, PicoUsd(29)));
+    let person = Subject::Person("p5".into());
+    let used = store.used_exactly_since(&person, DAY + 85_001).await.unwrap();
+    assert_eq!((used.requests, used.tokens), (1, 7));
+}
+
+async fn quarters_are_pruned_and_sums_stay(store: &Store) {
+    assert!(store.prune_quarters(u64::MAX >> 1).await.unwrap() > 3);
+    assert_eq!(store.used_since(SubjectKind::Key, 1_000_000_800, None).await.unwrap().len(), 4);
+    assert_eq!(store.five_hour_windows(0).await.unwrap(), []);
 }

@@ -12,8 +12,8 @@ use common::{NOW, request, usage};
 use proptest::prelude::*;
 use sluice_core::clock::UnixMillis;
 use sluice_storage::{
-    AuditFilter, DaySum, Ingester, Journal, JournalEntry, MasterKey, StorageError, Store,
-    UsageFilter, UsageRecord, journal_dir,
+    AuditFilter, DaySum, Ingester, Journal, JournalEntry, MasterKey, QUARTER_SECONDS, StorageError,
+    Store, SubjectKind, UsageFilter, UsageRecord, journal_dir, window_start,
 };
 
 /// Everything that ingesting produces.
@@ -28,13 +28,15 @@ struct Ingested {
 
 async fn ingested(store: &Store, master: &MasterKey) -> Ingested {
     let mut windows: Vec<(String, u64)> = store
-        .windows_since(0)
+        .used_since(SubjectKind::Key, 1, None)
         .await
         .unwrap()
         .into_iter()
-        .map(|it| (format!("{:?} {:?} {}", it.subject, it.kind, it.window_start), it.amount))
+        .map(|it| (format!("{} {:?}", it.subject, it.used), it.used.requests))
         .collect();
-    windows.sort();
+    let quarters = window_start(NOW, QUARTER_SECONDS);
+    let of_account = store.used_since(SubjectKind::Account, quarters, None).await.unwrap();
+    windows.extend(of_account.into_iter().map(|it| (it.subject.to_string(), it.used.requests)));
     let entries = store.audit(&AuditFilter::default()).await.unwrap();
     Ingested {
         usage: store.usage(&UsageFilter::default()).await.unwrap(),

@@ -9,7 +9,8 @@ use sluice_core::clock::UnixMillis;
 use sluice_core::money::PicoUsd;
 use sluice_core::usage::Usage;
 use sluice_storage::{
-    Ingester, Journal, JournalEntry, MasterKey, Store, UsageFilter, UsageRecord, UsageSum,
+    Ingester, Journal, JournalEntry, MasterKey, QUARTER_SECONDS, Store, SubjectKind, UsageFilter,
+    UsageRecord, UsageSum, window_start,
 };
 
 /// The largest figure of the database.
@@ -35,8 +36,11 @@ async fn everything_is_read(store: &Store, requests: u64) {
     assert_eq!(sums.iter().map(|sum| sum.requests).sum::<u64>(), requests);
     let worst = sums.iter().map(|sum| sum.usage.output).max().unwrap();
     assert_eq!(worst, MOST);
-    let windows = store.windows_since(0).await.unwrap();
-    assert_eq!(windows.iter().map(|window| window.amount).max(), Some(MOST));
+    let quarter = window_start(NOW, QUARTER_SECONDS);
+    for start in [0, quarter] {
+        let used = store.used_since(SubjectKind::Key, start, None).await.unwrap();
+        assert!(used.iter().map(|it| it.used.tokens).max() >= Some(MOST), "since {start}");
+    }
     store.usage(&UsageFilter::default()).await.unwrap();
 }
 
@@ -68,7 +72,7 @@ async fn what_overflowed_before_is_read_and_counted_on() {
     ingester.run_to_end().await.unwrap();
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(dir.path().join("sluice.db"));
     let raw = sqlx::SqlitePool::connect_with(options).await.unwrap();
-    let overflow = "UPDATE limit_windows SET amount = 9223372036854775807 + 9223372036854775807; \
+    let overflow = "UPDATE usage_quarters SET tokens = 9223372036854775807 + 9223372036854775807; \
                     UPDATE usage_sums SET output = 9223372036854775807 + 9223372036854775807, \
                     reasoning = -5; \
                     UPDATE usage_records SET output = 9223372036854775807 + 1";
@@ -77,9 +81,29 @@ async fn what_overflowed_before_is_read_and_counted_on() {
     journal.append(&[JournalEntry::Usage(Box::new(usage(3)))]).unwrap();
     ingester.run_to_end().await.unwrap();
     everything_is_read(&store, 2).await;
-    let kind: String = sqlx::query_scalar("SELECT typeof(max(amount)) FROM limit_windows")
+    let kind: String = sqlx::query_scalar("SELECT typeof(max(tokens)) FROM usage_quarters")
         .fetch_one(&raw)
         .await
         .unwrap();
     assert_eq!(kind, "integer", "adding mends it");
+}
+
+/// Neither database can add up the largest figures of two rows.
+#[tokio::test]
+async fn what_no_sum_can_hold_is_added_up_all_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, master) = opened(&dir).await;
+    let journal = Journal::open(dir.path(), &master).unwrap();
+    for (id, key) in (0..).zip(["k1", "k2", "k3"]) {
+        let cost = Some(PicoUsd(MOST));
+        let record = UsageRecord { usage: boundless(), cost, key_id: key.into(), ..usage(id) };
+        journal.append(&[JournalEntry::Usage(Box::new(record))]).unwrap();
+    }
+    Ingester::new(store.clone(), &master).run_to_end().await.unwrap();
+    for start in [0, window_start(NOW, QUARTER_SECONDS)] {
+        let used = store.used_since(SubjectKind::Account, start, None).await.unwrap();
+        assert_eq!(used.len(), 1);
+        assert_eq!(used[0].used.cost, PicoUsd(u64::MAX), "more than it can tell");
+        assert_eq!(used[0].used.requests, 3);
+    }
 }

@@ -41,7 +41,7 @@ pub(crate) async fn create<B: Body + Unpin>(
     let body = input::json(body, announced, limit_mib, share).await?;
     // To take it apart is work, whoever refuses it afterwards.
     if body.len() > LARGE_BODY {
-        slot.is_work(context.arrived_at);
+        slot.is_work(api.gateway().now());
     }
     let chat = parse(body).await?;
     let (include_usage, choices) = (chat.include_usage, chat.n);

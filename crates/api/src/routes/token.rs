@@ -2,7 +2,9 @@
 
 use http::Response;
 use serde_json::{Value, json};
-use sluice_gateway::limits::{RateView, UNLIMITED};
+use sluice_core::clock::UnixMillis;
+use sluice_core::organisation::Subject;
+use sluice_gateway::limits::{AllowanceView, Bound, Meter, Quantity};
 use sluice_gateway::principal::Principal;
 
 use crate::body::ResponseBody;
@@ -14,17 +16,10 @@ pub(crate) fn show(api: &Api, principal: &Principal) -> Result<Response<Response
     let key = &principal.key;
     let now = api.gateway().now();
     let subjects = &principal.subjects;
-    let limits = |ledger: &sluice_gateway::limits::Ledger,
-                  limits: &sluice_gateway::limits::Limits| {
-        let rate = ledger.rate(limits, now);
-        json!({
-            "requests_per_hour": limits.requests_per_hour,
-            "requests_remaining": remaining(&rate),
-            "tokens_per_day": limits.tokens_per_day,
-            "tokens_used_today": ledger.tokens_used(now),
-            "concurrent_requests": limits.concurrent_requests,
-            "requests_in_flight": ledger.in_flight(now),
-        })
+    let allowances = subjects.views(now);
+    let of = |is_of: fn(&Subject) -> bool| {
+        let bound = subjects.bounds().iter().find(|bound| is_of(&bound.subject));
+        bound.map(|bound| figures(bound, now))
     };
     let body = json!({
         "object": "token",
@@ -46,14 +41,28 @@ pub(crate) fn show(api: &Api, principal: &Principal) -> Result<Response<Response
         },
         "account": { "name": principal.account.name, "tier": principal.account.tier.as_str() },
         "limits": {
-            "key": limits(&subjects.key, &subjects.key_limits),
-            "account": limits(&subjects.account, &subjects.account_limits),
+            "key": of(|subject| matches!(subject, Subject::Key(_))),
+            "account": of(|subject| matches!(subject, Subject::Account(_))),
+            "allowances": allowances.iter().map(AllowanceView::to_json).collect::<Vec<_>>(),
         },
     });
     Ok(routes::json(body.to_string().into_bytes()))
 }
 
-/// Requests left in the window; null where there is no limit.
-fn remaining(rate: &RateView) -> Value {
-    if rate.limit == UNLIMITED { Value::Null } else { rate.remaining.into() }
+/// The figures of a class or tier, as they are known by their settings; null where there is none.
+fn figures(bound: &Bound, now: UnixMillis) -> Value {
+    let limit = |quantity: &Quantity| {
+        let of_it = bound.allowances.iter().filter(|it| it.hard && it.quantity == *quantity);
+        of_it.map(|allowance| allowance.limit).min()
+    };
+    let requests = limit(&Quantity::Used(Meter::REQUESTS_AN_HOUR));
+    let (_, requests_used) = bound.ledger.window(&Meter::REQUESTS_AN_HOUR, now);
+    json!({
+        "requests_per_hour": requests,
+        "requests_remaining": requests.map(|limit| limit.saturating_sub(requests_used)),
+        "tokens_per_day": limit(&Quantity::Used(Meter::TOKENS_A_DAY)),
+        "tokens_used_today": bound.ledger.tokens_used(now),
+        "concurrent_requests": limit(&Quantity::Concurrency),
+        "requests_in_flight": bound.ledger.in_flight(now),
+    })
 }

@@ -119,11 +119,11 @@ async fn zero_retention_leaves_a_sum() {
     match house.entries().as_slice() {
         [JournalEntry::Sum(sum)] => {
             assert_eq!((sum.requests, sum.usage.total_tokens()), (1, 10));
-            assert_eq!(sum.hour, NOW.seconds() - NOW.seconds() % 3_600);
+            assert_eq!(sum.quarter, NOW.seconds() - NOW.seconds() % 900);
         }
         other => panic!("{other:?}"),
     }
-    assert_eq!(house.principal.subjects.key.tokens_used(NOW), 10);
+    assert_eq!(house.key_ledger().tokens_used(NOW), 10);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,177 +1,226 @@
-//! What one key or one account has used, and what is reserved.
+//! What one subject has used, and what is reserved.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use sluice_core::clock::UnixMillis;
+use sluice_core::money::PicoUsd;
 
-use super::{LimitExceeded, REQUEST_WINDOW_SECONDS, TOKEN_WINDOW_SECONDS, UNLIMITED};
+use super::LimitExceeded;
+use super::allowance::{Allowance, Measure, Meter, Quantity};
+use super::counter::{CLOCK_SKEW_SECONDS, Counter};
+use super::view::RateView;
+use super::window::{Span, Window, Zone};
 
-/// The figures that hold for one key or account. `None` is unlimited.
+/// What a request uses, or will probably use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Limits {
-    /// Requests in a clock hour.
-    pub requests_per_hour: Option<u64>,
-    /// Tokens in a UTC day.
-    pub tokens_per_day: Option<u64>,
-    /// Requests at once.
-    pub concurrent_requests: Option<u64>,
-    /// Where the configuration sets them (`limits.highest`), for whoever meets one. A figure that
-    /// is a key's or an account's own is not set there: see [`OwnFigures`].
-    pub section: &'static str,
-}
-
-/// Which figures are a key's or an account's own, rather than those of its class or tier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct OwnFigures {
-    /// [`Limits::requests_per_hour`] is.
-    pub requests_per_hour: bool,
-    /// [`Limits::tokens_per_day`] is.
-    pub tokens_per_day: bool,
-    /// [`Limits::concurrent_requests`] is.
-    pub concurrent_requests: bool,
-}
-
-/// Whose limits are asked.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Subject<'a> {
-    /// `this key` or `this account`.
-    pub(super) name: &'static str,
-    /// The figures.
-    pub(super) limits: &'a Limits,
-    /// Which of them are its own.
-    pub(super) own: OwnFigures,
-}
-
-/// One window's count, as the database keeps it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct WindowUse {
-    /// First second of the window, Unix time.
-    pub start: u64,
-    /// What was used in it.
-    pub used: u64,
-}
-
-/// The request window, as the rate-limit headers tell it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RateView {
-    /// Requests allowed in the window.
-    pub limit: u64,
-    /// Requests left in it.
-    pub remaining: u64,
-    /// Unix time at which it ends, in seconds.
-    pub reset: u64,
-    /// Its length in seconds.
-    pub window: u64,
+pub struct Spend {
+    /// Tokens of all classes.
+    pub tokens: u64,
+    /// Money.
+    pub cost: PicoUsd,
 }
 
 /// A request that asks for admission.
 #[derive(Debug, Clone, Copy)]
-pub struct Admission {
+pub(super) struct Admission {
     /// Names the reservation. Settling by it counts once, however often it is done.
-    pub lease: u64,
-    /// Tokens that the request will probably use.
-    pub tokens: u64,
+    pub(super) lease: u64,
+    /// What the request will probably use.
+    pub(super) wanted: Spend,
     /// When the reservation lapses by itself.
-    pub expires: UnixMillis,
+    pub(super) expires: UnixMillis,
 }
 
-/// How far a reading of the clock may lie before a window that another thread has begun, without
-/// meaning that the clock was set back.
-const CLOCK_SKEW_SECONDS: u64 = 60;
+/// Whose limits are asked, and which they are, in the order in which they answer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked<'a> {
+    /// `this key` or `this account`.
+    pub(super) name: &'static str,
+    pub(super) allowances: &'a [Allowance],
+}
 
-/// What one key or one account has used and reserved.
+/// What is to be noted of a request that was admitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Noted {
+    /// It goes beyond a soft limit.
+    pub(super) over_soft: bool,
+    /// A window of five hours has begun at this second, and nobody has been told: see
+    /// [`Ledger::five_hours_told`].
+    pub(super) five_hours_from: Option<u64>,
+}
+
+/// What one subject has used and reserved.
 #[derive(Debug, Default)]
 pub struct Ledger(Mutex<State>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
-    requests: WindowUse,
-    tokens: WindowUse,
-    reserved: u64,
+    counters: Vec<Counter>,
+    /// The moments between which no window begins or ends.
+    unchanged: Span,
+    reserved: Spend,
     leases: HashMap<u64, Lease>,
-    /// Leases that lapsed today and may still settle.
-    lapsed: HashSet<u64>,
+    /// Leases that lapsed and may still settle, and when they lapsed.
+    lapsed: HashMap<u64, UnixMillis>,
+    /// The first second of a window of five hours that nobody has been told of yet.
+    untold: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Lease {
-    tokens: u64,
+    reserved: Spend,
     expires: UnixMillis,
-    /// First second of the window that its request was counted in; `None` while it only holds a
-    /// place among the requests at once.
-    counted_in: Option<u64>,
+    /// The second in which its request was counted; `None` while it only holds a place among the
+    /// requests at once.
+    counted_at: Option<u64>,
 }
 
-impl Subject<'_> {
-    /// Whether so many tokens fit into an empty window; where they do not, waiting never helps.
-    pub(super) fn has_room_for(&self, tokens: u64) -> Result<(), LimitExceeded> {
-        let Some(limit) = self.limits.tokens_per_day.filter(|limit| tokens > *limit) else {
-            return Ok(());
-        };
-        let own = self.own.tokens_per_day;
-        let wait = Duration::from_secs(TOKEN_WINDOW_SECONDS);
-        let refusal = self.refusal(limit, "tokens a day", "tokens_per_day", own, wait);
-        Err(LimitExceeded { too_large: Some(tokens), ..refusal })
+/// How long a lease that has lapsed is remembered. Nobody is at work on its request that long.
+const LAPSED_KEPT: Duration = Duration::from_secs(86_400);
+
+impl Asked<'_> {
+    /// Whether so much fits into an empty window; where it does not, waiting never helps.
+    pub(super) fn has_room_for(&self, wanted: Spend) -> Result<(), LimitExceeded> {
+        for allowance in self.allowances.iter().filter(|allowance| allowance.hard) {
+            let Some(figure) = allowance.figure(wanted).filter(|it| *it > allowance.limit) else {
+                continue;
+            };
+            let refusal = self.refusal(allowance, String::new(), None);
+            let too_large = Some(allowance.quantity.amount(figure));
+            return Err(LimitExceeded { too_large, ..refusal });
+        }
+        Ok(())
     }
 
     fn refusal(
         &self,
-        limit: u64,
-        what: &'static str,
-        setting: &str,
-        is_own: bool,
-        retry_after: Duration,
+        allowance: &Allowance,
+        detail: String,
+        retry_after: Option<Duration>,
     ) -> LimitExceeded {
         LimitExceeded {
             subject: self.name,
-            limit,
-            what,
-            detail: String::new(),
-            setting: self.setting(setting, is_own),
+            limit: allowance.quantity.amount(allowance.limit),
+            what: allowance.quantity.what(),
+            detail,
+            setting: allowance.source.setting.clone(),
             retry_after,
             too_large: None,
         }
     }
+}
 
-    /// The setting behind a figure; empty where the figure is the subject's own.
-    fn setting(&self, name: &str, is_own: bool) -> String {
-        match self.limits.section {
-            "" => String::new(),
-            _ if is_own => String::new(),
-            section => format!("{section}.{name}"),
+impl Allowance {
+    /// How much `spend` is of what this limits; `None` where its size does not matter.
+    fn figure(&self, spend: Spend) -> Option<u64> {
+        self.quantity.meter().and_then(|meter| meter.measure.of(spend))
+    }
+}
+
+impl Measure {
+    /// How much of this `spend` is; `None` for requests, which are counted one by one.
+    fn of(self, spend: Spend) -> Option<u64> {
+        match self {
+            Self::Requests => None,
+            Self::Tokens => Some(spend.tokens),
+            Self::Usd => Some(spend.cost.0),
+        }
+    }
+}
+
+impl Spend {
+    fn plus(self, other: Self) -> Self {
+        Self { tokens: self.tokens.saturating_add(other.tokens), cost: self.cost.plus(other.cost) }
+    }
+
+    fn minus(self, other: Self) -> Self {
+        Self {
+            tokens: self.tokens.saturating_sub(other.tokens),
+            cost: PicoUsd(self.cost.0.saturating_sub(other.cost.0)),
         }
     }
 }
 
 impl Ledger {
-    /// Takes over what the database knows of the windows at `now`; keeps what is higher. Windows
-    /// that are over count for nothing, and neither do those that lie ahead: a wrong clock wrote
-    /// them.
-    pub fn restore(&self, requests: Option<WindowUse>, tokens: Option<WindowUse>, now: UnixMillis) {
+    /// Counts from now on what `allowances` limit, from zero where that is new.
+    pub fn watch(&self, allowances: &[Allowance]) {
         let mut state = self.lock();
-        state.roll(now);
-        if let Some(stored) = requests {
-            state.requests.take_over(stored);
-        }
-        if let Some(stored) = tokens {
-            state.tokens.take_over(stored);
+        for meter in allowances.iter().filter_map(|allowance| allowance.quantity.meter()) {
+            state.watch(meter);
         }
     }
 
-    /// The request window at `now`.
-    pub fn rate(&self, limits: &Limits, now: UnixMillis) -> RateView {
+    /// What it counts.
+    pub fn meters(&self) -> Vec<Meter> {
+        self.lock().counters.iter().map(|counter| counter.meter.clone()).collect()
+    }
+
+    /// Takes over what the database knows of the window of `meter` that began at `start`; keeps
+    /// what is higher. Windows that are over count for nothing, and neither do those that lie
+    /// ahead: a wrong clock wrote them.
+    pub fn restore(&self, meter: &Meter, (start, used): (u64, u64), now: UnixMillis) {
+        let mut state = self.lock();
+        state.watch(meter);
+        state.roll(now);
+        if let Some(counter) = state.counter_mut(meter) {
+            counter.take_over(start, used);
+        }
+    }
+
+    /// Opens the window of five hours that began at `start` again, unless it is over, lies ahead or
+    /// another one is open.
+    pub fn restore_five_hours(&self, start: u64, now: UnixMillis) {
         let mut state = self.lock();
         state.roll(now);
-        state.rate(limits)
+        let span = Window::FiveHours.span(&Zone::UTC, start);
+        if (span.start..span.end).contains(&now.seconds()) {
+            state.open_five_hours(span);
+        }
+    }
+
+    /// The window of `meter` at `now`, and what was used in it.
+    pub fn window(&self, meter: &Meter, now: UnixMillis) -> (Span, u64) {
+        let mut state = self.lock();
+        state.roll(now);
+        state
+            .counter(meter)
+            .map_or((Span { start: 0, end: u64::MAX }, 0), |counter| (counter.span, counter.used))
+    }
+
+    /// The request window of `allowances` with the least left, if they limit requests.
+    pub(super) fn rate(&self, allowances: &[Allowance], now: UnixMillis) -> Option<RateView> {
+        let mut state = self.lock();
+        state.roll(now);
+        let mut least: Option<RateView> = None;
+        for allowance in allowances.iter().filter(|allowance| allowance.hard) {
+            let Some(counter) = allowance.quantity.meter().and_then(|meter| {
+                state.counter(meter).filter(|_| meter.measure == Measure::Requests)
+            }) else {
+                continue;
+            };
+            let rate = RateView::of(allowance.limit, counter.used, counter.span);
+            if least.is_none_or(|least| rate.remaining < least.remaining) {
+                least = Some(rate);
+            }
+        }
+        least
+    }
+
+    /// What is reserved of a measure.
+    pub fn reserved(&self, measure: Measure, now: UnixMillis) -> u64 {
+        let mut state = self.lock();
+        state.expire(now);
+        measure.of(state.reserved).unwrap_or(0)
     }
 
     /// Tokens used and reserved in the current day.
     pub fn tokens_used(&self, now: UnixMillis) -> u64 {
         let mut state = self.lock();
         state.roll(now);
-        state.tokens.used.saturating_add(state.reserved)
+        let used = state.counter(&Meter::TOKENS_A_DAY).map_or(0, |counter| counter.used);
+        used.saturating_add(state.reserved.tokens)
     }
 
     /// Requests under way.
@@ -182,67 +231,74 @@ impl Ledger {
     }
 
     /// Takes a place among the requests at once, for a request whose size is not known yet. It is
-    /// neither counted nor reserves tokens; where there is no request left to be counted, there is
-    /// no place either.
+    /// neither counted nor reserves anything; where there is no request left to be counted, there
+    /// is no place either.
     pub(super) fn hold(
         &self,
-        subject: Subject<'_>,
-        lease: u64,
-        expires: UnixMillis,
+        asked: Asked<'_>,
+        (lease, expires): (u64, UnixMillis),
         now: UnixMillis,
     ) -> Result<(), LimitExceeded> {
         let mut state = self.lock();
         state.roll(now);
-        state.check_requests(subject, lease, now)?;
-        state.leases.insert(lease, Lease { tokens: 0, expires, counted_in: None });
+        state.check(asked, lease, None, now)?;
+        let held = Lease { reserved: Spend::default(), expires, counted_at: None };
+        state.leases.insert(lease, held);
         Ok(())
     }
 
     /// Counts the request that holds the place `lease`, without admitting it: it was refused only
-    /// after it had been work.
+    /// after it had been work. It begins no window of five hours.
     pub(super) fn count(&self, lease: u64, now: UnixMillis) {
         let mut state = self.lock();
         state.roll(now);
-        let State { requests, leases, .. } = &mut *state;
-        if let Some(Lease { counted_in: counted_in @ None, .. }) = leases.get_mut(&lease) {
-            requests.used = requests.used.saturating_add(1);
-            *counted_in = Some(requests.start);
+        if state.leases.get(&lease).is_some_and(|lease| lease.counted_at.is_none()) {
+            let counted_at = state.count(now.seconds());
+            if let Some(lease) = state.leases.get_mut(&lease) {
+                lease.counted_at = Some(counted_at);
+            }
         }
     }
 
-    /// Counts the request and reserves its tokens, in one step; or says why it may not go ahead,
+    /// Counts the request and makes its reservation, in one step; or says why it may not go ahead,
     /// and changes nothing. The place that the request holds already becomes its reservation.
     pub(super) fn admit(
         &self,
-        subject: Subject<'_>,
+        asked: Asked<'_>,
         admission: &Admission,
         now: UnixMillis,
-    ) -> Result<(), LimitExceeded> {
+    ) -> Result<Noted, LimitExceeded> {
         let mut state = self.lock();
         state.roll(now);
-        state.check(subject, admission, now)?;
-        state.requests.used = state.requests.used.saturating_add(1);
-        state.reserved = state.reserved.saturating_add(admission.tokens);
-        let lease = Lease {
-            tokens: admission.tokens,
-            expires: admission.expires,
-            counted_in: Some(state.requests.start),
-        };
-        state.leases.insert(admission.lease, lease);
+        let over_soft = state.check(asked, admission.lease, Some(admission.wanted), now)?;
+        state.begin_five_hours(now.seconds());
+        let five_hours_from = state.untold;
+        let counted_at = Some(state.count(now.seconds()));
+        state.reserved = state.reserved.plus(admission.wanted);
+        let (reserved, expires) = (admission.wanted, admission.expires);
+        state.leases.insert(admission.lease, Lease { reserved, expires, counted_at });
         state.lapsed.remove(&admission.lease);
-        Ok(())
+        Ok(Noted { over_soft, five_hours_from })
     }
 
     /// Takes a reservation back, together with its request: another limit stood in the way.
     pub(super) fn unreserve(&self, lease: u64) {
         let mut state = self.lock();
-        // The request of an earlier hour is forgotten already. One of a later hour was counted
-        // before the clock was set back, and is in the current window.
-        if let Some(Lease { counted_in: Some(counted_in), .. }) = state.release(lease)
-            && counted_in >= state.requests.start
+        let Some(Lease { counted_at: Some(counted_at), .. }) = state.release(lease) else { return };
+        for counter in state.counters.iter_mut().filter(|it| it.meter.measure == Measure::Requests)
         {
-            state.requests.used = state.requests.used.saturating_sub(1);
+            // The request of an earlier window is forgotten already. One of a later window was
+            // counted before the clock was set back, and is in the current one.
+            if counted_at >= counter.span.start {
+                counter.used = counter.used.saturating_sub(1);
+            }
         }
+        state.close_five_hours_unless_used();
+    }
+
+    /// The window of five hours that began last is written down.
+    pub(super) fn five_hours_told(&self) {
+        self.lock().untold = None;
     }
 
     /// Gives a reservation back without any use; its request stays counted.
@@ -254,16 +310,17 @@ impl Ledger {
 
     /// Replaces a reservation by what was really used, even where it has lapsed in the meantime.
     /// The second time does nothing.
-    pub(super) fn settle(&self, lease: u64, tokens: u64, started: UnixMillis, now: UnixMillis) {
+    pub(super) fn settle(&self, lease: u64, used: Spend, started: UnixMillis, now: UnixMillis) {
         let mut state = self.lock();
-        if state.release(lease).is_none() && !state.lapsed.remove(&lease) {
+        if state.release(lease).is_none() && state.lapsed.remove(&lease).is_none() {
             return;
         }
         state.roll(now);
-        // What was used belongs to the day in which the request began, as in its record. A day
-        // that lies ahead is one of a clock that was set back: then it belongs to today.
-        if window_start(started, TOKEN_WINDOW_SECONDS) >= state.tokens.start {
-            state.tokens.used = state.tokens.used.saturating_add(tokens);
+        for counter in &mut state.counters {
+            if let Some(amount) = counter.meter.measure.of(used) {
+                // What was used belongs to the window in which the request began, as in its record.
+                counter.add(amount, started.seconds());
+            }
         }
     }
 
@@ -273,96 +330,186 @@ impl Ledger {
     }
 }
 
-impl WindowUse {
-    /// Begins a new window where this one is over; says whether it did.
-    fn roll(&mut self, now: UnixMillis, seconds: u64) -> bool {
-        let start = window_start(now, seconds);
-        if start > self.start {
-            *self = Self { start, used: 0 };
-            return true;
-        }
-        // A clock that was set back opens no fresh window, and blocks nobody for longer than one.
-        if now.seconds().saturating_add(CLOCK_SKEW_SECONDS) < self.start {
-            self.start = start;
-        }
-        false
-    }
-
-    fn take_over(&mut self, stored: Self) {
-        if stored.start == self.start {
-            self.used = self.used.max(stored.used);
+impl Default for State {
+    fn default() -> Self {
+        let meters = [Meter::REQUESTS_AN_HOUR, Meter::TOKENS_A_DAY];
+        Self {
+            counters: meters.map(Counter::new).into(),
+            unchanged: Span { start: 0, end: 0 },
+            reserved: Spend::default(),
+            leases: HashMap::new(),
+            lapsed: HashMap::new(),
+            untold: None,
         }
     }
 }
 
 impl State {
+    fn watch(&mut self, meter: &Meter) {
+        if self.counter(meter).is_some() {
+            return;
+        }
+        let mut counter = Counter::new(meter.clone());
+        if let Some(open) = self.five_hours().filter(|_| counter.is_closed()) {
+            counter.span = open;
+        }
+        self.counters.push(counter);
+        self.unchanged = Span { start: 0, end: 0 };
+    }
+
+    fn counter(&self, meter: &Meter) -> Option<&Counter> {
+        self.counters.iter().find(|counter| counter.meter == *meter)
+    }
+
+    fn counter_mut(&mut self, meter: &Meter) -> Option<&mut Counter> {
+        self.counters.iter_mut().find(|counter| counter.meter == *meter)
+    }
+
     /// Begins new windows where the old ones are over.
     fn roll(&mut self, now: UnixMillis) {
-        self.requests.roll(now, REQUEST_WINDOW_SECONDS);
-        if self.tokens.roll(now, TOKEN_WINDOW_SECONDS) {
-            // What they settle belongs to a day that is over.
-            self.lapsed.clear();
+        let seconds = now.seconds();
+        if seconds < self.unchanged.end && seconds + CLOCK_SKEW_SECONDS >= self.unchanged.start {
+            return;
+        }
+        let before = self.five_hours();
+        for counter in &mut self.counters {
+            counter.roll(seconds);
+        }
+        if self.five_hours() != before {
+            self.untold = self.five_hours().map(|moved| moved.start);
+        }
+        self.note_spans();
+        self.lapsed.retain(|_, lapsed| now.since(*lapsed) < LAPSED_KEPT);
+    }
+
+    fn note_spans(&mut self) {
+        let spans = || self.counters.iter().map(|counter| counter.span);
+        let start = spans().map(|span| span.start).max().unwrap_or(0);
+        let end = spans().map(|span| span.end).min().unwrap_or(u64::MAX);
+        self.unchanged = Span { start, end };
+    }
+
+    /// The window of five hours that is open.
+    fn five_hours(&self) -> Option<Span> {
+        let is_open = |it: &&Counter| it.meter.window == Window::FiveHours && !it.is_closed();
+        self.counters.iter().find(is_open).map(|counter| counter.span)
+    }
+
+    /// Begins a window of five hours with its first use.
+    fn begin_five_hours(&mut self, now: u64) {
+        if self.counters.iter().any(Counter::is_closed) {
+            self.open_five_hours(Window::FiveHours.span(&Zone::UTC, now));
+            self.untold = Some(now);
         }
     }
 
-    fn check(
-        &mut self,
-        subject: Subject<'_>,
-        admission: &Admission,
-        now: UnixMillis,
-    ) -> Result<(), LimitExceeded> {
-        self.check_requests(subject, admission.lease, now)?;
-        let Some(limit) = subject.limits.tokens_per_day else { return Ok(()) };
-        if self.tokens_wanted(admission) <= limit {
-            return Ok(());
+    fn open_five_hours(&mut self, span: Span) {
+        for counter in self.counters.iter_mut().filter(|counter| counter.is_closed()) {
+            counter.span = span;
         }
-        self.expire(now);
-        if self.tokens_wanted(admission) <= limit {
-            return Ok(());
-        }
-        let detail = format!(
-            " ({} used, {} reserved, about {} wanted)",
-            self.tokens.used, self.reserved, admission.tokens
-        );
-        // What is reserved and not used comes back soon; what is used, tomorrow.
-        let used_alone = self.tokens.used.saturating_add(admission.tokens) > limit;
-        let wait = if used_alone {
-            until_end(&self.tokens, TOKEN_WINDOW_SECONDS, now)
-        } else {
-            Duration::from_secs(1)
-        };
-        let own = subject.own.tokens_per_day;
-        let refusal = subject.refusal(limit, "tokens a day", "tokens_per_day", own, wait);
-        Err(LimitExceeded { detail, ..refusal })
+        self.note_spans();
     }
 
-    /// The limits that hold whatever a request's size: requests an hour, and requests at once
-    /// beside the one that `lease` names.
-    fn check_requests(
-        &mut self,
-        subject: Subject<'_>,
-        lease: u64,
-        now: UnixMillis,
-    ) -> Result<(), LimitExceeded> {
-        let Subject { limits, own, .. } = subject;
-        if let Some(limit) = limits.requests_per_hour
-            && self.requests.used >= limit
+    /// Takes back a window of five hours that began with a request which another limit refused.
+    fn close_five_hours_unless_used(&mut self) {
+        let Some(start) = self.untold else { return };
+        let is_of_it = |counter: &&Counter| counter.meter.window == Window::FiveHours;
+        if self.leases.values().any(|lease| lease.counted_at.is_some_and(|at| at >= start))
+            || self.counters.iter().filter(is_of_it).any(|counter| counter.used > 0)
         {
-            let wait = until_end(&self.requests, REQUEST_WINDOW_SECONDS, now);
-            let own = own.requests_per_hour;
-            return Err(subject.refusal(limit, "requests an hour", "requests_per_hour", own, wait));
+            return;
         }
-        if let Some(limit) = limits.concurrent_requests
-            && self.beside(lease) >= limit
-        {
-            self.expire(now);
-            if self.beside(lease) >= limit {
-                let (what, name) = ("requests at once", "concurrent_requests");
-                let wait = Duration::from_secs(1);
-                return Err(subject.refusal(limit, what, name, own.concurrent_requests, wait));
+        self.untold = None;
+        for counter in self.counters.iter_mut().filter(|it| it.meter.window == Window::FiveHours) {
+            counter.close();
+        }
+        self.note_spans();
+    }
+
+    /// Counts one request, and says in which second that was: not before the latest window began.
+    fn count(&mut self, now: u64) -> u64 {
+        for counter in &mut self.counters {
+            if counter.meter.measure == Measure::Requests && !counter.is_closed() {
+                counter.used = counter.used.saturating_add(1);
             }
         }
-        Ok(())
+        now.max(self.unchanged.start)
+    }
+
+    /// Which limit stands in the way of a request that holds the place `lease`; where none does,
+    /// whether it goes beyond a soft one. Without `wanted` only those that hold whatever its size.
+    fn check(
+        &mut self,
+        asked: Asked<'_>,
+        lease: u64,
+        wanted: Option<Spend>,
+        now: UnixMillis,
+    ) -> Result<bool, LimitExceeded> {
+        let mut over_soft = false;
+        for allowance in asked.allowances {
+            if self.fits(allowance, lease, wanted) {
+                continue;
+            }
+            if !allowance.hard {
+                over_soft = true;
+                continue;
+            }
+            self.expire(now);
+            if !self.fits(allowance, lease, wanted) {
+                return Err(self.refusal(asked, allowance, wanted, now));
+            }
+        }
+        Ok(over_soft)
+    }
+
+    fn fits(&self, allowance: &Allowance, lease: u64, wanted: Option<Spend>) -> bool {
+        let limit = allowance.limit;
+        let meter = match &allowance.quantity {
+            Quantity::Concurrency => return self.beside(lease) < limit,
+            Quantity::Used(meter) => meter,
+        };
+        let used = self.counter(meter).map_or(0, |counter| counter.used);
+        match (meter.measure, wanted) {
+            (Measure::Requests, _) => used < limit,
+            (Measure::Tokens | Measure::Usd, None) => true,
+            // What is free goes on when all is spent; a limit of 0 blocks that, too.
+            (Measure::Usd, Some(Spend { cost: PicoUsd(0), .. })) => limit > 0,
+            (measure, Some(wanted)) => {
+                let wanted = measure.of(self.reserved.plus(wanted)).unwrap_or(0);
+                limit > 0 && used.saturating_add(wanted) <= limit
+            }
+        }
+    }
+
+    fn refusal(
+        &self,
+        asked: Asked<'_>,
+        allowance: &Allowance,
+        wanted: Option<Spend>,
+        now: UnixMillis,
+    ) -> LimitExceeded {
+        const SOON: Option<Duration> = Some(Duration::from_secs(1));
+        let Some(meter) = allowance.quantity.meter() else {
+            return asked.refusal(allowance, String::new(), SOON);
+        };
+        let Some(counter) = self.counter(meter) else {
+            return asked.refusal(allowance, String::new(), None);
+        };
+        let until_end = until_end(counter.span, now);
+        let Some(wanted) = wanted.and_then(|wanted| meter.measure.of(wanted)) else {
+            return asked.refusal(allowance, String::new(), until_end);
+        };
+        let reserved = meter.measure.of(self.reserved).unwrap_or(0);
+        let amount = |figure| allowance.quantity.amount(figure);
+        let detail = format!(
+            " ({} used, {} reserved, about {} wanted)",
+            amount(counter.used),
+            amount(reserved),
+            amount(wanted)
+        );
+        // What is reserved and not used comes back soon; what is used, when the window ends.
+        let used_alone = counter.used.saturating_add(wanted) > allowance.limit;
+        asked.refusal(allowance, detail, if used_alone { until_end } else { SOON })
     }
 
     /// How many places are taken by others than `lease`.
@@ -371,23 +518,9 @@ impl State {
         (self.leases.len() - own) as u64
     }
 
-    fn tokens_wanted(&self, admission: &Admission) -> u64 {
-        self.tokens.used.saturating_add(self.reserved).saturating_add(admission.tokens)
-    }
-
-    fn rate(&self, limits: &Limits) -> RateView {
-        let limit = limits.requests_per_hour.unwrap_or(UNLIMITED);
-        RateView {
-            limit,
-            remaining: limit.saturating_sub(self.requests.used),
-            reset: self.requests.start + REQUEST_WINDOW_SECONDS,
-            window: REQUEST_WINDOW_SECONDS,
-        }
-    }
-
     fn release(&mut self, lease: u64) -> Option<Lease> {
         let lease = self.leases.remove(&lease)?;
-        self.reserved = self.reserved.saturating_sub(lease.tokens);
+        self.reserved = self.reserved.minus(lease.reserved);
         Some(lease)
     }
 
@@ -397,184 +530,16 @@ impl State {
         self.leases.retain(|id, lease| {
             let alive = lease.expires > now;
             if !alive {
-                *reserved = reserved.saturating_sub(lease.tokens);
-                lapsed.insert(*id);
+                *reserved = reserved.minus(lease.reserved);
+                lapsed.insert(*id, lease.expires);
             }
             alive
         });
     }
 }
 
-/// First second of the window that holds `now`.
-pub(super) fn window_start(now: UnixMillis, window_seconds: u64) -> u64 {
-    now.seconds() - now.seconds() % window_seconds
-}
-
-fn until_end(window: &WindowUse, window_seconds: u64, now: UnixMillis) -> Duration {
-    let left = window.start.saturating_add(window_seconds).saturating_sub(now.seconds());
-    Duration::from_secs(left.clamp(1, window_seconds))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const NOW: UnixMillis = UnixMillis(1_800_000_000_000);
-
-    fn admission(lease: u64, tokens: u64) -> Admission {
-        Admission { lease, tokens, expires: NOW.plus(Duration::from_secs(600)) }
-    }
-
-    fn admit(ledger: &Ledger, limits: &Limits, lease: u64, now: UnixMillis) -> Result<(), String> {
-        let subject = Subject { name: "this key", limits, own: OwnFigures::default() };
-        let outcome = ledger.admit(subject, &admission(lease, 100), now);
-        outcome.map_err(|exceeded| exceeded.what.to_owned())
-    }
-
-    #[test]
-    fn the_request_window_refuses_and_opens_again() {
-        let limits = Limits { requests_per_hour: Some(2), ..Limits::default() };
-        let ledger = Ledger::default();
-        assert_eq!(admit(&ledger, &limits, 1, NOW), Ok(()));
-        assert_eq!(admit(&ledger, &limits, 2, NOW), Ok(()));
-        assert_eq!(admit(&ledger, &limits, 3, NOW), Err("requests an hour".into()));
-        assert_eq!(ledger.rate(&limits, NOW).remaining, 0);
-        let next_hour = UnixMillis(ledger.rate(&limits, NOW).reset * 1000);
-        assert_eq!(admit(&ledger, &limits, 4, next_hour), Ok(()));
-        assert_eq!(ledger.rate(&limits, next_hour).remaining, 1);
-    }
-
-    #[test]
-    fn reserved_tokens_count_until_they_are_settled() {
-        let limits = Limits { tokens_per_day: Some(250), ..Limits::default() };
-        let ledger = Ledger::default();
-        assert_eq!(admit(&ledger, &limits, 1, NOW), Ok(()));
-        assert_eq!(admit(&ledger, &limits, 2, NOW), Ok(()));
-        assert_eq!(admit(&ledger, &limits, 3, NOW), Err("tokens a day".into()));
-        ledger.settle(1, 10, NOW, NOW);
-        assert_eq!(ledger.tokens_used(NOW), 110);
-        assert_eq!(admit(&ledger, &limits, 3, NOW), Ok(()));
-        // Settling again changes neither what was used nor what others have reserved.
-        ledger.settle(1, 10, NOW, NOW);
-        assert_eq!(ledger.tokens_used(NOW), 210);
-    }
-
-    #[test]
-    fn a_lease_that_never_settles_lapses() {
-        let limits =
-            Limits { concurrent_requests: Some(1), tokens_per_day: Some(150), ..Limits::default() };
-        let ledger = Ledger::default();
-        assert_eq!(admit(&ledger, &limits, 1, NOW), Ok(()));
-        assert_eq!(admit(&ledger, &limits, 2, NOW), Err("requests at once".into()));
-        let later = NOW.plus(Duration::from_secs(601));
-        assert_eq!(admit(&ledger, &limits, 2, later), Ok(()));
-    }
-
-    #[test]
-    fn a_restart_keeps_the_higher_count() {
-        let limits = Limits { requests_per_hour: Some(5), ..Limits::default() };
-        let ledger = Ledger::default();
-        let start = window_start(NOW, REQUEST_WINDOW_SECONDS);
-        ledger.restore(Some(WindowUse { start, used: 4 }), None, NOW);
-        assert_eq!(admit(&ledger, &limits, 1, NOW), Ok(()));
-        assert_eq!(admit(&ledger, &limits, 2, NOW), Err("requests an hour".into()));
-        ledger.restore(Some(WindowUse { start, used: 1 }), None, NOW);
-        assert_eq!(ledger.rate(&limits, NOW).remaining, 0);
-    }
-
-    #[test]
-    fn windows_that_lie_ahead_or_are_over_are_not_restored() {
-        let limits = Limits { requests_per_hour: Some(5), ..Limits::default() };
-        let ledger = Ledger::default();
-        let start = window_start(NOW, REQUEST_WINDOW_SECONDS);
-        for start in [start - 3_600, start + 3_600, start + 400 * 86_400] {
-            ledger.restore(Some(WindowUse { start, used: 5 }), None, NOW);
-        }
-        assert_eq!(ledger.rate(&limits, NOW).remaining, 5);
-    }
-
-    #[test]
-    fn a_clock_set_back_opens_no_fresh_window_and_blocks_for_one_at_most() {
-        const YEARS: u64 = 10 * 365 * 86_400;
-        let limits =
-            Limits { requests_per_hour: Some(1), tokens_per_day: Some(150), ..Limits::default() };
-        let subject = Subject { name: "this key", limits: &limits, own: OwnFigures::default() };
-        let ledger = Ledger::default();
-        let wrong = NOW.plus(Duration::from_secs(YEARS));
-        assert_eq!(admit(&ledger, &limits, 1, wrong), Ok(()));
-        // What began under the wrong clock counts today.
-        ledger.settle(1, 120, wrong, NOW);
-        assert_eq!(ledger.tokens_used(NOW), 120);
-        let refused = ledger.admit(subject, &admission(2, 100), NOW).unwrap_err();
-        assert_eq!(refused.what, "requests an hour");
-        assert!(refused.retry_after <= Duration::from_secs(REQUEST_WINDOW_SECONDS));
-        let next_hour = NOW.plus(refused.retry_after);
-        let refused = ledger.admit(subject, &admission(2, 100), next_hour).unwrap_err();
-        assert_eq!(refused.what, "tokens a day");
-        assert!(refused.retry_after <= Duration::from_secs(TOKEN_WINDOW_SECONDS));
-        assert_eq!(admit(&ledger, &limits, 2, next_hour.plus(refused.retry_after)), Ok(()));
-    }
-
-    #[test]
-    fn a_reading_that_is_a_moment_late_does_not_begin_the_window_again() {
-        let limits = Limits { requests_per_hour: Some(2), ..Limits::default() };
-        let ledger = Ledger::default();
-        assert_eq!(NOW.seconds() % REQUEST_WINDOW_SECONDS, 0);
-        assert_eq!(admit(&ledger, &limits, 1, NOW), Ok(()));
-        assert_eq!(admit(&ledger, &limits, 2, UnixMillis(NOW.0 - 5)), Ok(()));
-        assert_eq!(admit(&ledger, &limits, 3, NOW), Err("requests an hour".into()));
-    }
-
-    #[test]
-    fn what_is_taken_back_after_the_hour_is_not_taken_from_the_next() {
-        let limits = Limits { requests_per_hour: Some(5), ..Limits::default() };
-        let ledger = Ledger::default();
-        assert_eq!(admit(&ledger, &limits, 1, NOW), Ok(()));
-        let next_hour = NOW.plus(Duration::from_secs(REQUEST_WINDOW_SECONDS));
-        assert_eq!(admit(&ledger, &limits, 2, next_hour), Ok(()));
-        ledger.unreserve(1);
-        assert_eq!(ledger.rate(&limits, next_hour).remaining, 4);
-        ledger.unreserve(2);
-        assert_eq!(ledger.rate(&limits, next_hour).remaining, 5);
-    }
-
-    #[test]
-    fn a_lapsed_lease_settles_once() {
-        let limits = Limits { concurrent_requests: Some(1), ..Limits::default() };
-        let ledger = Ledger::default();
-        assert_eq!(admit(&ledger, &limits, 1, NOW), Ok(()));
-        let later = NOW.plus(Duration::from_secs(601));
-        assert_eq!(ledger.in_flight(later), 0);
-        for _ in 0..2 {
-            ledger.settle(1, 30, NOW, later);
-            assert_eq!(ledger.tokens_used(later), 30);
-        }
-    }
-
-    #[test]
-    fn a_request_that_can_never_fit_says_so_and_only_configured_figures_name_a_setting() {
-        let limits = Limits {
-            requests_per_hour: Some(1),
-            tokens_per_day: Some(50),
-            section: "limits.lowest",
-            ..Limits::default()
-        };
-        let ledger = Ledger::default();
-        let refused = |own, tokens| {
-            let subject = Subject { name: "this account", limits: &limits, own };
-            let fits = subject.has_room_for(tokens);
-            let admitted = fits.and_then(|()| ledger.admit(subject, &admission(1, tokens), NOW));
-            admitted.unwrap_err().to_string()
-        };
-        let text = refused(OwnFigures::default(), 100);
-        assert!(text.contains("never") && text.contains("`max_tokens`"), "{text}");
-        assert!(text.contains("raise `limits.lowest.tokens_per_day`"), "{text}");
-        assert!(!text.contains("retry in"), "{text}");
-        let own = OwnFigures { tokens_per_day: true, ..OwnFigures::default() };
-        assert!(!refused(own, 100).contains("limits.lowest"));
-        ledger.restore(Some(WindowUse { start: NOW.seconds(), used: 1 }), None, NOW);
-        let text = refused(own, 10);
-        assert!(text.contains("retry in 3600 s, or ask the operator"), "{text}");
-        assert!(text.contains("`limits.lowest.requests_per_hour`"), "{text}");
-    }
+/// How long until a window ends; `None` where it never does.
+fn until_end(span: Span, now: UnixMillis) -> Option<Duration> {
+    let left = span.reset()?.saturating_sub(now.seconds());
+    Some(Duration::from_secs(left.clamp(1, span.seconds().max(1))))
 }

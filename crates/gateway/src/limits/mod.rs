@@ -1,24 +1,43 @@
-//! The one limits engine: requests an hour, tokens a day, requests at once, for a key and for its
-//! account together. The tighter one answers.
+//! The one limits engine: whatever a request counts against, it has to fit.
+//!
+//! | File | Is |
+//! | --- | --- |
+//! | `allowance` | one limit of one subject: what it limits, how much, hard or soft, where it comes from |
+//! | `figures` | the figures of classes, tiers, keys and accounts, as allowances |
+//! | `window` | hours, days, weeks and months of a time zone's calendar |
+//! | `counter` | what was used in one window |
+//! | `ledger` | what one subject has used and reserved |
+//! | `permit` | admission by all subjects of a request together |
+//! | `restore` | what was used before a restart |
+//! | `view` | what is told of them |
 //!
 //! A request reserves before the provider is called and settles with the provider's own figures
 //! afterwards. A reservation is a lease: one that never settles (a task that was lost) expires, so
-//! that no phantom blocks a key for ever. Pure arithmetic over a clock's reading; windows are
-//! aligned to the epoch, so that a restart finds them again in the database.
+//! that no phantom blocks a key for ever. Pure arithmetic over a clock's reading; windows follow
+//! the calendar, so that a restart finds them again in the database.
 
+mod allowance;
+mod counter;
+mod figures;
 mod ledger;
 mod permit;
+mod restore;
+#[cfg(test)]
+mod tests;
+mod view;
+mod window;
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
-pub use ledger::{Admission, Ledger, Limits, OwnFigures, RateView, WindowUse};
-pub use permit::{LimitSubjects, Permit, Slot};
-
-/// Length of the window that requests are counted in, in seconds.
-pub const REQUEST_WINDOW_SECONDS: u64 = 3_600;
-/// Length of the window that tokens are counted in, in seconds.
-pub const TOKEN_WINDOW_SECONDS: u64 = 86_400;
+pub use allowance::{Allowance, Amount, Measure, Meter, Quantity, Source};
+pub use figures::{Limits, OwnFigures};
+pub use ledger::{Ledger, Spend};
+pub use permit::{Bound, FiveHoursBegan, LimitSubjects, Permit, Slot};
+pub(crate) use restore::restore;
+pub use view::{AllowanceView, RateView, mark_what_binds};
+pub use window::{Span, UnknownZone, Window, Zone};
 
 /// What is told as a limit where there is none: the largest integer that every JSON reader holds
 /// exactly.
@@ -30,40 +49,46 @@ pub struct LimitExceeded {
     /// Whose limit: `this key` or `this account`.
     pub subject: &'static str,
     /// The limit's figure.
-    pub limit: u64,
+    pub limit: Amount,
     /// What is limited, as in "1000 requests an hour".
     pub what: &'static str,
     /// What else there is to say, with a comma or bracket before it.
     pub detail: String,
     /// The setting that an operator can raise; empty where there is none.
-    pub setting: String,
-    /// When it is worth trying again: whole seconds, at least one.
-    pub retry_after: Duration,
+    pub setting: Arc<str>,
+    /// When it is worth trying again: whole seconds, at least one. `None`: never.
+    pub retry_after: Option<Duration>,
     /// What this request alone wants, where that is more than the whole limit: then no waiting
     /// helps.
-    pub too_large: Option<u64>,
+    pub too_large: Option<Amount>,
 }
 
 impl fmt::Display for LimitExceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { subject, limit, what, detail, setting, .. } = self;
-        match self.too_large {
-            Some(wanted) if *limit == 0 => {
-                write!(
-                    f,
-                    "{subject} has a limit of 0 {what}: no request fits (this one needs about {wanted})"
-                )?;
-            }
-            Some(wanted) => write!(
+        let blocks =
+            matches!(limit, Amount::Count(0) | Amount::Usd(sluice_core::money::PicoUsd(0)));
+        match (self.too_large, self.retry_after) {
+            (Some(wanted), _) if blocks => write!(
+                f,
+                "{subject} has a limit of 0 {what}: no request fits (this one needs about {wanted})"
+            )?,
+            (Some(wanted), _) => write!(
                 f,
                 "{subject} has a limit of {limit} {what}, and this request alone needs about \
                  {wanted}: it can never fit; shorten the prompt or lower `max_tokens`"
             )?,
-            None => {
-                let wait = self.retry_after.as_secs();
+            (None, Some(wait)) => {
+                let wait = wait.as_secs();
                 write!(
                     f,
                     "{subject} has reached its limit of {limit} {what}{detail}; retry in {wait} s"
+                )?;
+            }
+            (None, None) => {
+                write!(
+                    f,
+                    "{subject} has reached its limit of {limit} {what}{detail}; waiting does not help"
                 )?;
             }
         }

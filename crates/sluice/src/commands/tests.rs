@@ -1,5 +1,7 @@
 //! The commands that work on the data folder, from words to output and exit code.
 
+mod allowances;
+
 use std::path::Path;
 
 use clap::Parser;
@@ -120,6 +122,9 @@ fn usage_entry(id: u64, cost: Option<PicoUsd>) -> JournalEntry {
         request_id: format!("req_{id}").into(),
         key_id: "key_1".into(),
         account_id: "acc_1".into(),
+        department_id: None,
+        team_id: None,
+        holder: None,
         started_at: UnixMillis(NOW.0 - 1000 + id),
         app_url: None,
         app_title: None,

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use sluice_core::clock::Clock;
 use sluice_gateway::gateway::Gateway;
-use sluice_gateway::limits::TOKEN_WINDOW_SECONDS;
-use sluice_storage::{Ingester, Journal, StorageError, Store, Unwritten, window_start};
+use sluice_storage::{DAY_SECONDS, Ingester, Journal, StorageError, Store, Unwritten};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
@@ -130,13 +129,17 @@ pub(crate) async fn write_the_rest(journal: Arc<Journal>, deadline: Instant) -> 
     }
 }
 
-/// Forgets limits' windows that are over.
+/// How long quarters of an hour are kept: longer than any month, which is the longest window that
+/// may begin within a day.
+const QUARTERS_KEPT_SECONDS: u64 = 40 * DAY_SECONDS;
+
+/// Forgets quarters of usage that no limit's window begins in any more.
 pub(crate) async fn housekeeping(store: Store, clock: Arc<dyn Clock>) {
     loop {
         sleep(Duration::from_secs(3_600)).await;
-        let day = window_start(clock.now(), TOKEN_WINDOW_SECONDS);
-        if let Err(error) = store.prune_windows(day.saturating_sub(TOKEN_WINDOW_SECONDS)).await {
-            tracing::warn!(%error, "cannot delete old windows");
+        let before = clock.now().seconds().saturating_sub(QUARTERS_KEPT_SECONDS);
+        if let Err(error) = store.prune_quarters(before).await {
+            tracing::warn!(%error, "cannot delete old quarters of usage");
         }
     }
 }

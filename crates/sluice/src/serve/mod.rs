@@ -23,12 +23,9 @@ use sluice_core::key::{KeyClass, MaxTokensBound};
 use sluice_gateway::accounting::Accounting;
 use sluice_gateway::admin::{Admin, AdminError, CreatedKey, NewKey};
 use sluice_gateway::gateway::Gateway;
-use sluice_gateway::limits::TOKEN_WINDOW_SECONDS;
 use sluice_gateway::metrics::Metrics;
 use sluice_security::scan::SettingsProblem;
-use sluice_storage::{
-    DataLock, Ingester, Journal, MasterKey, StorageError, Store, Unwritten, window_start,
-};
+use sluice_storage::{DataLock, Ingester, Journal, MasterKey, StorageError, Store, Unwritten};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::cli::Source;
@@ -127,8 +124,6 @@ async fn serve(
     let gateway = Arc::new(gateway.with_store(store.clone()));
     let served = settings.catalog.models().iter().map(|model| &model.id);
     gateway.note_first_served(store.models_first_served(served, clock.now()).await?);
-    let day = window_start(clock.now(), TOKEN_WINDOW_SECONDS);
-    gateway.restore_windows(&store.windows_since(day).await?);
 
     let certificates = Certificates::load(&settings.server)?;
     let tls = certificates.as_ref().map(Certificates::acceptor);
@@ -142,6 +137,7 @@ async fn serve(
     let first_key = first_key(&store, &master_key, clock.now()).await?;
     let version = store.change_version().await?;
     gateway.replace_directory(store.keys().await?, store.accounts().await?);
+    gateway.restore_windows(&store).await?;
     let api = Arc::new(Api::new(gateway.clone(), assembly::api_settings(&settings)));
     let address = bound.local_addr().unwrap_or(server.listen);
     banner::print(&settings, address, first_key.as_ref(), out);

@@ -141,7 +141,8 @@ impl Lines {
                 self.ends.truncate(lines);
                 return Err(error.into());
             }
-            self.end_line(number + 1 == entries.len());
+            let is_window = matches!(entry, JournalEntry::Window(_));
+            self.end_line(number + 1 == entries.len() && !is_window);
         }
         Ok(())
     }
@@ -150,8 +151,9 @@ impl Lines {
     pub(super) fn push_json(&mut self, json: &[u8]) {
         self.bytes.extend_from_slice(&[b' '; HEAD]);
         self.bytes.extend_from_slice(json);
-        // The audit entry comes with the record or the sum of its request.
-        self.end_line(!json.starts_with(b"{\"audit\""));
+        // The audit entry comes with the record or the sum of its request; a window is none.
+        let is_request = !json.starts_with(b"{\"audit\"") && !json.starts_with(b"{\"window\"");
+        self.end_line(is_request);
     }
 
     fn end_line(&mut self, ends_request: bool) {

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::audit::AuditEntry;
 use crate::sums::UsageSum;
 use crate::usage::UsageRecord;
+use crate::windows::WindowBegan;
 
 pub(crate) use line::JournalSeal;
 pub(crate) use reader::{Chunk, Reading};
@@ -31,4 +32,6 @@ pub enum JournalEntry {
     Sum(UsageSum),
     /// A request that leaves an audit entry was answered.
     Audit(Box<AuditEntry>),
+    /// A window of five hours began.
+    Window(WindowBegan),
 }

@@ -321,7 +321,11 @@ mod tests {
         JournalEntry::Sum(UsageSum {
             key_id: "k".into(),
             account_id: "a".into(),
-            hour: 0,
+            department_id: None,
+            team_id: None,
+            holder: None,
+            quarter: 0,
+            model: None,
             requests,
             usage: Default::default(),
             cost: None,

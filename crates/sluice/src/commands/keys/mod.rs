@@ -4,6 +4,7 @@
 //! printed once, alone on standard output, so that scripts can take it; everything else goes to
 //! standard error.
 
+mod allowances;
 mod show;
 
 use std::io::{self, Write};
@@ -17,6 +18,7 @@ use sluice_core::key::{KeyClass, MaxTokensBound};
 use sluice_core::level::SecurityLevel;
 use sluice_core::region::Region;
 use sluice_gateway::admin::{CreatedKey, KeyChange, NewKey};
+use sluice_gateway::limits::AllowanceView;
 
 use super::Exit;
 use super::records::{
@@ -253,9 +255,15 @@ async fn act(
         KeysCommand::Show(args) => {
             let key = admin.key(&args.which.key).await?;
             let around = Around::read(&records, settings, now).await?;
-            match args.json {
-                true => writeln!(out, "{}", as_json(&key, &around))?,
-                false => show(&key, &around, out)?,
+            let views = allowances::of_key(&records, &key, &around).await?;
+            if args.json {
+                let mut shown = as_json(&key, &around);
+                let views: Vec<_> = views.iter().map(AllowanceView::to_json).collect();
+                shown["limits"]["allowances"] = views.into();
+                writeln!(out, "{shown}")?;
+            } else {
+                show(&key, &around, out)?;
+                show::allowances(&views, out)?;
             }
         }
         KeysCommand::Set(args) => {

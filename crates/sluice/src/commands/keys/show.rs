@@ -7,6 +7,7 @@ use serde_json::json;
 use sluice_core::clock::UnixMillis;
 use sluice_core::ids::{AccountId, KeyId};
 use sluice_core::region::Region;
+use sluice_gateway::limits::AllowanceView;
 use sluice_gateway::snapshot::Rules;
 use sluice_storage::{AccountRecord, KeyRecord};
 
@@ -16,9 +17,9 @@ use crate::serve;
 
 /// What is around a key: its account, its class's limits, when it was used.
 pub(super) struct Around {
-    now: UnixMillis,
+    pub(super) now: UnixMillis,
     rotation_advice_days: u64,
-    rules: Rules,
+    pub(super) rules: Rules,
     accounts: HashMap<AccountId, AccountRecord>,
     uses: HashMap<KeyId, UnixMillis>,
 }
@@ -55,6 +56,10 @@ impl Around {
             tighter(own.requests_per_hour, account.requests_per_hour),
             tighter(own.tokens_per_day, account.tokens_per_day),
         )
+    }
+
+    pub(super) fn account(&self, key: &KeyRecord) -> Option<&AccountRecord> {
+        self.accounts.get(&key.account_id)
     }
 
     fn account_name(&self, key: &KeyRecord) -> Option<&str> {
@@ -166,6 +171,36 @@ pub(super) fn show(key: &KeyRecord, around: &Around, out: &mut dyn Write) -> io:
         writeln!(out, "{label:18} {value}")?;
     }
     Ok(())
+}
+
+/// What binds the key, and what is left of it.
+pub(super) fn allowances(views: &[AllowanceView], out: &mut dyn Write) -> io::Result<()> {
+    let rows: Vec<[String; 7]> = views
+        .iter()
+        .map(|view| {
+            let quantity = &view.allowance.quantity;
+            let known = |figure: Option<u64>| {
+                figure.map_or("?".to_owned(), |figure| quantity.amount(figure).to_string())
+            };
+            let soft = if view.allowance.hard { "" } else { ", soft" };
+            let reset = view.reset.map(|reset| UnixMillis(reset.saturating_mul(1000)));
+            [
+                view.subject.to_string(),
+                format!("{} {}{soft}", quantity.amount(view.allowance.limit), quantity.what()),
+                known(view.used),
+                known(view.left()),
+                reset.map_or("-".to_owned(), UnixMillis::to_rfc3339),
+                view.allowance.source.word.to_owned(),
+                if view.binds { "least left" } else { "" }.to_owned(),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    table(out, ["limit of", "limit", "used", "left", "resets", "from", ""], &rows)?;
+    writeln!(out, "\nOnly the running server knows what is reserved: see GET /auth/token.")
 }
 
 /// `requests_per_hour` and `tokens_per_day` are the key's own; `limits` are what binds it, `null` where
