@@ -198,6 +198,7 @@ mod tests {
              API:       http://127.0.0.1:8080/api/v1\n\
              metrics:   off\n\
              data:      dir/sluice-data\n\
+             database:  dir/sluice-data/sluice.db\n\
              provider:  lab (openai, http://127.0.0.1:9300/v1, us-east, with a key)\n\
              models:    1 and 4 second names\n\
              routers:   4 (svc/mix, svc/auto, svc/orbit, svc/nebula)\n\
