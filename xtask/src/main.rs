@@ -1,5 +1,5 @@
 //! The repository's own commands: `cargo xtask test`, `bench`, `eval`, `train`, `fuzz`,
-//! `example-config`.
+//! `postgres`, `example-config`.
 //!
 //! Each says what it does, runs the same on a laptop as in continuous integration, and installs
 //! what it needs or says how to.
@@ -9,6 +9,7 @@ mod bench;
 mod eval;
 mod example_config;
 mod fuzz;
+mod postgres;
 mod shell;
 mod test;
 mod tools;
@@ -31,6 +32,8 @@ enum Xtask {
     Train(train::Arguments),
     /// Run the fuzz targets of `fuzz/`.
     Fuzz(fuzz::Arguments),
+    /// Run a command with a PostgreSQL server for tests, which is gone afterwards.
+    Postgres(postgres::Arguments),
     /// Write `sluice.example.toml` anew from the settings' comments and defaults.
     ExampleConfig,
 }
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         Xtask::Eval(arguments) => eval::run(&arguments),
         Xtask::Train(arguments) => train::run(&arguments),
         Xtask::Fuzz(arguments) => fuzz::run_targets(&arguments),
+        Xtask::Postgres(arguments) => postgres::run_with(&arguments),
         Xtask::ExampleConfig => example_config::run(),
     };
     match result {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 
 use crate::bench::instructions::{self, Verdict};
+use crate::postgres;
 use crate::shell::{cargo, program, run, succeeds, target_folder};
 use crate::tools;
 
@@ -109,12 +110,15 @@ fn clippy() -> anyhow::Result<Found> {
 }
 
 fn tests() -> anyhow::Result<Found> {
-    if succeeds(&mut cargo(&["nextest", "--version"])) {
-        run(&mut cargo(&["nextest", "run", "--workspace", "--locked", "--no-fail-fast"]))?;
+    // What holds on SQLite has to hold on PostgreSQL, too.
+    let server = postgres::start()?;
+    let mut tests = if succeeds(&mut cargo(&["nextest", "--version"])) {
+        cargo(&["nextest", "run", "--workspace", "--locked", "--no-fail-fast"])
     } else {
         // `--all-targets` leaves out the doc tests, which are the next step.
-        run(&mut cargo(&["test", "--workspace", "--all-targets", "--locked", "--no-fail-fast"]))?;
-    }
+        cargo(&["test", "--workspace", "--all-targets", "--locked", "--no-fail-fast"])
+    };
+    run(tests.env(sluice_testpostgres::VARIABLE, server.url()))?;
     Ok(Found::Passed)
 }
 

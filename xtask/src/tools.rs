@@ -33,15 +33,21 @@ pub(crate) fn need_system_program(name: &str, package: &str) -> anyhow::Result<(
     if is_installed(name) {
         return Ok(());
     }
+    install(&format!("`{name}`"), package)?;
+    ensure!(is_installed(name), "`{name}` is still missing after installing `{package}`");
+    Ok(())
+}
+
+/// As root, installs Debian's `package`, as `what` is missing; otherwise the error says what to
+/// install.
+pub(crate) fn install(what: &str, package: &str) -> anyhow::Result<()> {
     if !(is_root() && is_installed("apt-get")) {
-        bail!("`{name}` is missing; install it, for example with `apt-get install {package}`");
+        bail!("{what} is missing; install it, for example with `apt-get install {package}`");
     }
     run(program("apt-get").args(["update", "--quiet"]))?;
     run(program("apt-get")
         .args(["install", "--quiet", "--yes", "--no-install-recommends", package])
-        .env("DEBIAN_FRONTEND", "noninteractive"))?;
-    ensure!(is_installed(name), "`{name}` is still missing after installing `{package}`");
-    Ok(())
+        .env("DEBIAN_FRONTEND", "noninteractive"))
 }
 
 /// Makes sure that the toolchain has a component, such as `clippy`.
