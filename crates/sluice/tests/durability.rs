@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use sluice_testkit::{Ask, Client, Config, FakeUpstream, Reply, Script, Sluice, answers, until};
+use sluice_testpostgres::Database;
 use tokio::task::JoinSet;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_sluice");
@@ -23,8 +24,23 @@ fn streamed() -> Script {
     Script::events(&(answers::opening(&["Hello", " there"]) + &answers::ending()))
 }
 
-async fn sluice(whole: &FakeUpstream, streaming: &FakeUpstream) -> Sluice {
-    let config = Config::default()
+/// SQLite, and PostgreSQL where there is a server.
+#[expect(clippy::print_stdout, reason = "a test that fails has said where")]
+fn databases() -> impl Iterator<Item = Option<Database>> {
+    let server = Database::create().map(Some);
+    [Some(None), server].into_iter().flatten().inspect(|database| println!("on {database:?}"))
+}
+
+async fn sluice(
+    database: Option<&Database>,
+    whole: &FakeUpstream,
+    streaming: &FakeUpstream,
+) -> Sluice {
+    let config = match database {
+        Some(database) => Config::default().database(&database.url()),
+        None => Config::default(),
+    };
+    let config = config
         .provider("whole", &whole.base_url())
         .provider("streaming", &streaming.base_url())
         .model("mock", "\"whole\"")
@@ -65,33 +81,37 @@ async fn ask_on(
 async fn what_a_client_has_completely_is_recorded_once_after_a_kill_under_load() {
     let whole = FakeUpstream::start(Script::json(&answers::completion("Hello there"))).await;
     let streaming = FakeUpstream::start(streamed()).await;
-    let mut sluice = sluice(&whole, &streaming).await;
-    let mut complete = Vec::new();
-    // Twice: the second crash finds a journal that the first one left.
-    for round in 1..=2 {
-        let answered = Arc::new(AtomicUsize::new(0));
-        let mut clients = JoinSet::new();
-        for number in 0..16 {
-            let (client, key) = (sluice.client(), sluice.key().to_owned());
-            clients.spawn(ask_on(client, key, number % 2 == 0, answered.clone()));
-        }
-        until("enough answers", async || (answered.load(Ordering::Relaxed) >= 300).then_some(()))
+    for database in databases() {
+        let mut sluice = sluice(database.as_ref(), &whole, &streaming).await;
+        let mut complete = Vec::new();
+        // Twice: the second crash finds a journal that the first one left.
+        for round in 1..=2 {
+            let answered = Arc::new(AtomicUsize::new(0));
+            let mut clients = JoinSet::new();
+            for number in 0..16 {
+                let (client, key) = (sluice.client(), sluice.key().to_owned());
+                clients.spawn(ask_on(client, key, number % 2 == 0, answered.clone()));
+            }
+            until("enough answers", async || {
+                (answered.load(Ordering::Relaxed) >= 300).then_some(())
+            })
             .await;
-        sluice.kill().await;
-        complete.extend(clients.join_all().await.into_iter().flatten());
-        assert!(complete.len() >= 300 * round);
-        sluice.start_again().await;
-    }
+            sluice.kill().await;
+            complete.extend(clients.join_all().await.into_iter().flatten());
+            assert!(complete.len() >= 300 * round);
+            sluice.start_again().await;
+        }
 
-    let mut times: HashMap<String, usize> = HashMap::new();
-    for record in sluice.usage().await {
-        let request_id = record["request_id"].as_str().unwrap();
-        *times.entry(request_id.to_owned()).or_default() += 1;
+        let mut times: HashMap<String, usize> = HashMap::new();
+        for record in sluice.usage().await {
+            let request_id = record["request_id"].as_str().unwrap();
+            *times.entry(request_id.to_owned()).or_default() += 1;
+        }
+        let twice: Vec<_> = times.iter().filter(|(_, times)| **times != 1).collect();
+        assert!(twice.is_empty(), "more than once: {twice:?}");
+        let missing: Vec<_> = complete.iter().filter(|id| !times.contains_key(*id)).collect();
+        assert!(missing.is_empty(), "{} of {} missing: {missing:?}", missing.len(), complete.len());
     }
-    let twice: Vec<_> = times.iter().filter(|(_, times)| **times != 1).collect();
-    assert!(twice.is_empty(), "more than once: {twice:?}");
-    let missing: Vec<_> = complete.iter().filter(|id| !times.contains_key(*id)).collect();
-    assert!(missing.is_empty(), "{} of {} missing: {missing:?}", missing.len(), complete.len());
 }
 
 /// How a server ends.
@@ -130,27 +150,29 @@ async fn around_a_restart(sluice: &mut Sluice, limit: &[&str], end: End) -> [Rep
 #[tokio::test]
 async fn a_restart_forgets_no_window() {
     let upstream = FakeUpstream::start(Script::json(&answers::completion("Hello there"))).await;
-    let mut sluice = sluice(&upstream, &upstream).await;
-    for end in [End::Orderly, End::Crash] {
-        println!("{end:?}");
-        let limit = ["--requests-per-hour", "3"];
-        let replies = around_a_restart(&mut sluice, &limit, end).await;
-        assert_eq!(replies.each_ref().map(|reply| reply.status.as_u16()), [200, 200, 200, 429]);
-        let left = replies.each_ref().map(|reply| reply.header("x-ratelimit-remaining"));
-        assert_eq!(left, ["2", "1", "0", "0"]);
-        let refused = &replies[3];
-        assert_eq!(refused.error().2, "rate_limit_exceeded");
-        assert!(refused.text().contains("3 requests an hour"), "{}", refused.text());
+    for database in databases() {
+        let mut sluice = sluice(database.as_ref(), &upstream, &upstream).await;
+        for end in [End::Orderly, End::Crash] {
+            println!("{end:?}");
+            let limit = ["--requests-per-hour", "3"];
+            let replies = around_a_restart(&mut sluice, &limit, end).await;
+            assert_eq!(replies.each_ref().map(|reply| reply.status.as_u16()), [200, 200, 200, 429]);
+            let left = replies.each_ref().map(|reply| reply.header("x-ratelimit-remaining"));
+            assert_eq!(left, ["2", "1", "0", "0"]);
+            let refused = &replies[3];
+            assert_eq!(refused.error().2, "rate_limit_exceeded");
+            assert!(refused.text().contains("3 requests an hour"), "{}", refused.text());
 
-        // Each answer uses 29 tokens; about 16 are reserved for a request.
-        let limit = ["--tokens-per-day", "90"];
-        let replies = around_a_restart(&mut sluice, &limit, end).await;
-        assert_eq!(replies.each_ref().map(|reply| reply.status.as_u16()), [200, 200, 200, 429]);
-        let refused = &replies[3];
-        assert_eq!(refused.error().2, "rate_limit_exceeded");
-        assert!(refused.text().contains("90 tokens a day"), "{}", refused.text());
-        // Past this day, not past this hour.
-        let wait: u64 = refused.header("retry-after").parse().unwrap();
-        assert!((1..=86_400).contains(&wait), "{wait}");
+            // Each answer uses 29 tokens; about 16 are reserved for a request.
+            let limit = ["--tokens-per-day", "90"];
+            let replies = around_a_restart(&mut sluice, &limit, end).await;
+            assert_eq!(replies.each_ref().map(|reply| reply.status.as_u16()), [200, 200, 200, 429]);
+            let refused = &replies[3];
+            assert_eq!(refused.error().2, "rate_limit_exceeded");
+            assert!(refused.text().contains("90 tokens a day"), "{}", refused.text());
+            // Past this day, not past this hour.
+            let wait: u64 = refused.header("retry-after").parse().unwrap();
+            assert!((1..=86_400).contains(&wait), "{wait}");
+        }
     }
 }

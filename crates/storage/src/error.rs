@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::database::is_away;
+
 /// Why something could not be stored or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
@@ -83,6 +85,17 @@ pub enum StorageError {
         /// The other server's process, where it said.
         process: Option<u32>,
     },
+    /// Another server serves from the database.
+    #[error(
+        "another server{by} serves from the database {server}; stop it, or set another \
+         storage.url. If its machine is gone, the database notices within half a minute"
+    )]
+    ServedElsewhere {
+        /// Host, port and database.
+        server: String,
+        /// In parentheses: process, host, since when. Empty where that is not known.
+        by: String,
+    },
     /// The master key can be read by others than its owner.
     #[error(
         "{} can be read by others (mode {mode:o}); run: chmod 600 {}", .path.display(),
@@ -105,22 +118,30 @@ pub enum StorageError {
     },
     /// The master key is not the one that the database was made with.
     #[error(
-        "{} is not the master key that this database was made with, so none of its service keys \
-         would work; restore the file from a backup, or start with an empty data folder",
-        .path.display()
+        "{} holds the master key {found}, and the database {database} was made with {}, so none of \
+         its service keys would work; restore that file from a backup, or use another database and \
+         an empty data folder", .path.display(), shown_key(.needed.as_deref())
     )]
     KeyIsAnother {
         /// The file.
         path: PathBuf,
+        /// The public id of the key in it.
+        found: String,
+        /// The database.
+        database: String,
+        /// The public id of the key that the database needs, where it is noted.
+        needed: Option<String>,
     },
     /// There is no master key.
     #[error(
-        "{} is missing; restore it from a backup (without it none of this data folder's service \
-         keys works), or start with an empty data folder", .path.display()
+        "{} is missing; restore it from a backup (without {} no service key works), or use \
+         another database and an empty data folder", .path.display(), shown_key(.needed.as_deref())
     )]
     KeyIsMissing {
         /// Where it should be.
         path: PathBuf,
+        /// The public id of the key that the database needs, where it is known.
+        needed: Option<String>,
     },
     /// There is no data folder, or no database in it.
     #[error(
@@ -143,6 +164,52 @@ pub enum StorageError {
         path: PathBuf,
         /// What is still there.
         remains: PathBuf,
+    },
+    /// The server's database is empty, and the data folder is that of another one.
+    #[error(
+        "the database {server} is empty, though {} shows that there was a database; set storage.url \
+         to the one that was used, move that one here (`sluice storage copy`, `sluice restore`), or \
+         run `sluice serve --new-database` once to begin without its keys, accounts, records and \
+         audit trail", .remains.display()
+    )]
+    DatabaseIsEmpty {
+        /// Host, port and database.
+        server: String,
+        /// What shows that there was one.
+        remains: PathBuf,
+    },
+    /// There is something where an empty database or folder is needed.
+    #[error("{place} is not empty; name an empty one, as nothing is overwritten")]
+    NotEmpty {
+        /// The database or folder.
+        place: String,
+    },
+    /// There is no database of ours.
+    #[error("{place} holds no database of sluice")]
+    NothingThere {
+        /// Where one was looked for.
+        place: String,
+    },
+    /// A copy is not what it was made of.
+    #[error(
+        "the table {table} does not read the same in {place} ({problem}); nothing was kept of the \
+         copy. Please report this"
+    )]
+    CopyDiffers {
+        /// The table.
+        table: String,
+        /// The copy.
+        place: String,
+        /// What differs.
+        problem: &'static str,
+    },
+    /// A backup cannot be used.
+    #[error("{} cannot be restored: {problem}", .path.display())]
+    Archive {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and what can be done about it.
+        problem: String,
     },
     /// The database's file is damaged.
     #[error(
@@ -193,10 +260,37 @@ pub enum StorageError {
     },
 }
 
+/// A master key, by its public id.
+fn shown_key(id: Option<&str>) -> String {
+    id.map_or_else(|| "the master key".to_owned(), |id| format!("the master key {id}"))
+}
+
 impl StorageError {
+    /// Whether it failed since the database cannot be reached or takes nobody now, so that a later
+    /// attempt may succeed.
+    pub fn is_away(&self) -> bool {
+        match self {
+            Self::Away { .. } => true,
+            Self::Database { source, .. } => is_away(source),
+            _ => false,
+        }
+    }
+
     /// For `map_err`: the database failed while `doing`.
     pub(crate) fn database(doing: &'static str) -> impl FnOnce(sqlx::Error) -> Self {
         move |source| Self::Database { doing, source }
+    }
+
+    /// What it means when no table can be made in the database `server`.
+    pub(crate) fn may_not_create(server: &str, source: sqlx::Error, doing: &'static str) -> Self {
+        /// PostgreSQL's code of a missing right.
+        const INSUFFICIENT_PRIVILEGE: &str = "42501";
+        let code = source.as_database_error().and_then(|error| error.code());
+        if code.as_deref() != Some(INSUFFICIENT_PRIVILEGE) {
+            return Self::Database { doing, source };
+        }
+        let fix = "give its user the right to make tables: `GRANT CREATE ON SCHEMA public TO …`";
+        Self::Refused { server: server.to_owned(), source, fix }
     }
 
     /// For `map_err`: a file could not be used.

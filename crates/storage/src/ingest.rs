@@ -16,6 +16,7 @@ use crate::journal::{Chunk, Journal, JournalEntry, JournalSeal, Reading, Segment
 use crate::master_key::MasterKey;
 use crate::open::{Store, journal_dir};
 use crate::seal::{Outside, SealFile};
+use crate::serving::{Holder, Serving};
 use crate::sums::SumAdditions;
 use crate::usage;
 use crate::uses::UseAdditions;
@@ -35,6 +36,8 @@ pub struct Ingester {
     /// The journal of this process, once it is written to.
     journal: Option<Arc<Journal>>,
     known: Option<Known>,
+    /// Who must be serving when a batch is stored; see [`crate::Serving`].
+    holder: Option<Holder>,
     corrupt_lines: u64,
 }
 
@@ -53,6 +56,9 @@ enum Stored {
     NotInBulk,
     /// It is in the database. The audit trail ends here now, if it has grown.
     Whole(Option<Position>),
+    /// Nothing of it, for the database has read the segment up to another place: an earlier batch
+    /// was stored although its answer was lost, or an older database was put back.
+    Elsewhere(u64),
 }
 
 /// How records are added.
@@ -67,6 +73,8 @@ enum Pace {
 /// What one look at the journal found to do.
 struct Batch {
     segment: Segment,
+    /// Where it begins.
+    from: u64,
     chunk: Chunk,
     /// Whether nothing will ever be written to the segment any more, and all of it was read.
     finished: bool,
@@ -89,6 +97,7 @@ impl Ingester {
             journal_seal: JournalSeal::new(key),
             journal: None,
             known: None,
+            holder: None,
             corrupt_lines: 0,
         }
     }
@@ -97,6 +106,11 @@ impl Ingester {
     /// written again before the next batch.
     pub fn follow(&mut self, journal: Arc<Journal>) {
         self.journal = Some(journal);
+    }
+
+    /// From now on, nothing is stored once another server serves from the database.
+    pub fn hold(&mut self, serving: &Serving) {
+        self.holder = serving.holder();
     }
 
     /// Ingests one batch and returns how many entries it held; 0: there is nothing new.
@@ -117,8 +131,10 @@ impl Ingester {
         self.write_seal().await?;
         loop {
             let Some(batch) = self.next_batch().await? else { return Ok(0) };
+            if !self.store_batch(&batch).await? {
+                continue;
+            }
             self.note_corrupt_lines(&batch);
-            self.store_batch(&batch).await?;
             if batch.finished {
                 self.forget(&batch.segment).await?;
             }
@@ -228,15 +244,8 @@ impl Ingester {
 
     /// How much of the journal is not in the database yet, in bytes; 0 where that cannot be said.
     pub fn backlog_bytes(&self) -> u64 {
-        let read_to = |name: &str| {
-            self.known.as_ref().and_then(|known| known.positions.get(name)).copied().unwrap_or(0)
-        };
-        let segments = list(&self.dir).unwrap_or_default();
-        let rest = segments.iter().map(|segment| {
-            let length = std::fs::metadata(&segment.path).map_or(0, |data| data.len());
-            length.saturating_sub(read_to(&segment.name))
-        });
-        rest.sum()
+        let none = Positions::new();
+        backlog(&self.dir, self.known.as_ref().map_or(&none, |known| &known.positions))
     }
 
     /// Lines that were skipped since this ingester was made, since they were not as written.
@@ -267,22 +276,28 @@ impl Ingester {
         }
     }
 
-    async fn store_batch(&mut self, batch: &Batch) -> Result<(), StorageError> {
+    /// `false`: it was read from the wrong place, and nothing was stored.
+    async fn store_batch(&mut self, batch: &Batch) -> Result<bool, StorageError> {
         // A record that is there already is rare: a crash between two writes cannot cause one.
         let mut stored = self.try_store(batch, Pace::Bulk).await?;
         if let Stored::NotInBulk = stored {
             stored = self.try_store(batch, Pace::Single).await?;
         }
-        let Some(known) = &mut self.known else { return Ok(()) };
-        known.positions.insert(batch.segment.name.clone(), batch.chunk.read_to);
+        let Some(known) = &mut self.known else { return Ok(true) };
+        let read_to = match stored {
+            Stored::Elsewhere(place) => place,
+            _ => batch.chunk.read_to,
+        };
+        known.positions.insert(batch.segment.name.clone(), read_to);
         match stored {
+            Stored::Elsewhere(_) => return Ok(false),
             Stored::Whole(Some(end)) if known.outside != Outside::NotYet => {
                 known.outside = Outside::Sealed(end);
                 known.seal_is_due = true;
             }
             _ => {}
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Stores a batch and the place behind it, or nothing of it.
@@ -290,6 +305,19 @@ impl Ingester {
         const DOING: &str = "ingest the journal";
         let outside = self.known.as_ref().map_or(&Outside::NotYet, |known| &known.outside);
         let mut tx = self.store.begin_write(DOING).await?;
+        if let Some(holder) = &self.holder {
+            holder.check(&mut tx).await?;
+        }
+        let place = sql("SELECT read_to FROM journal_segments WHERE name = $1")
+            .bind(&batch.segment.name)
+            .fetch_optional(&mut tx)
+            .await
+            .map_err(StorageError::database(DOING))?;
+        let place = place.map_or(Ok(0), |row| row.count("read_to"))?;
+        if place != batch.from {
+            tx.rollback(DOING).await?;
+            return Ok(Stored::Elsewhere(place));
+        }
         let entries = &batch.chunk.entries;
         let stored = store_entries(&mut tx, (&self.seal, outside), entries, pace).await?;
         if let Stored::NotInBulk = stored {
@@ -351,6 +379,19 @@ pub(crate) async fn load_positions(store: &Store) -> Result<Positions, StorageEr
     rows.iter().map(|row| Ok((row.string("name")?, row.count("read_to")?))).collect()
 }
 
+/// How much of a data folder's journal is not in the database yet, in bytes.
+pub(crate) async fn backlog_of(store: &Store) -> Result<u64, StorageError> {
+    Ok(backlog(&journal_dir(store.data_dir()), &load_positions(store).await?))
+}
+
+fn backlog(dir: &Path, positions: &Positions) -> u64 {
+    let rest = list(dir).unwrap_or_default().into_iter().map(|segment| {
+        let length = std::fs::metadata(&segment.path).map_or(0, |data| data.len());
+        length.saturating_sub(positions.get(&segment.name).copied().unwrap_or(0))
+    });
+    rest.sum()
+}
+
 /// The earliest segment that has something to do.
 fn next_batch(
     dir: &Path,
@@ -370,7 +411,7 @@ fn next_batch(
         let chunk = reading.chunk(&segment, from, Ingester::BATCH)?;
         let finished = chunk.at_end && Some(segment.number) != last;
         if finished || chunk.read_to > from {
-            return Ok(Some(Batch { segment, chunk, finished }));
+            return Ok(Some(Batch { segment, from, chunk, finished }));
         }
     }
     Ok(None)

@@ -13,6 +13,7 @@
 //! | `database` | SQLite and PostgreSQL behind one face |
 //! | `open`, `migrate` | the data folder, the database and its tables |
 //! | `lock`, `place` | one server a data folder, and whether it is still there |
+//! | `serving` | one server a PostgreSQL database |
 //! | `master_key` | the secret that all others are derived from; the hash of a service key |
 //! | `accounts`, `keys`, `changes` | who may ask, and when that changed |
 //! | `models` | when each model was first served |
@@ -22,6 +23,7 @@
 //! | `attribution` | whose a request was |
 //! | `usage`, `sums`, `uses`, `windows`, `audit` | the records, and what is added up from them |
 //! | `seal` | the end of the audit trail, sealed outside the database |
+//! | `dump` | a whole database: copies, backups |
 //! | `tail` | what the journal holds and the database does not yet |
 //!
 //! SQLite is embedded; PostgreSQL is a server. The statements are the same for both.
@@ -31,6 +33,7 @@ mod attribution;
 mod audit;
 mod changes;
 mod database;
+mod dump;
 mod error;
 mod ingest;
 mod journal;
@@ -43,6 +46,7 @@ mod models;
 mod open;
 mod place;
 mod seal;
+mod serving;
 mod sums;
 mod tail;
 mod usage;
@@ -51,6 +55,7 @@ mod windows;
 
 pub use accounts::AccountRecord;
 pub use audit::{AuditEntry, AuditFilter, AuditVerification, BrokenLink, ChainedEntry, Tampering};
+pub use dump::{Copy, TableSum, copy};
 pub use error::StorageError;
 pub use ingest::Ingester;
 pub use journal::{Journal, JournalEntry, Unwritten};
@@ -58,6 +63,7 @@ pub use keys::{KeyRecord, Replacement};
 pub use lock::DataLock;
 pub use master_key::{KeyHash, KeyHasher, MasterKey};
 pub use open::{Location, Store, create_data_dir, journal_dir};
+pub use serving::Serving;
 pub use sums::{DaySum, UsageSum};
 pub use tail::JournalTail;
 pub use usage::{Order, UsageFilter, UsageRecord};

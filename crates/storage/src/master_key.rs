@@ -50,7 +50,7 @@ impl MasterKey {
     /// the same. Whether a new one may be used is for [`Store::check_master_key`] to say.
     pub fn load_or_create(data_dir: &Path) -> Result<Self, StorageError> {
         match Self::load(data_dir) {
-            Err(StorageError::KeyIsMissing { path }) => {
+            Err(StorageError::KeyIsMissing { path, .. }) => {
                 create_data_dir(data_dir)?;
                 Self::create(path)
             }
@@ -64,7 +64,7 @@ impl MasterKey {
         match File::open(&path) {
             Ok(file) => Self::read(file, path),
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                Err(StorageError::KeyIsMissing { path })
+                Err(StorageError::KeyIsMissing { path, needed: None })
             }
             Err(error) => Err(StorageError::file(
                 "read the master key",
@@ -153,6 +153,11 @@ impl MasterKey {
         Secret::new(*derived)
     }
 
+    /// What tells this key from another one, and nothing of it: for messages and manifests.
+    pub fn id(&self) -> String {
+        format!("mk_{}", to_hex(&self.derive("master-key-id").expose()[..6]))
+    }
+
     /// Whether the file says that the audit trail is sealed outside the database.
     pub(crate) fn is_sealed(&self) -> bool {
         self.is_sealed
@@ -204,24 +209,44 @@ impl Store {
         .execute(self.database())
         .await
         .map_err(StorageError::database(DOING))?;
-        let stored = sql("SELECT value FROM meta WHERE name = 'master_key_check'")
-            .fetch_one(self.database())
-            .await
-            .map_err(StorageError::database(DOING))?
-            .string("value")?;
-        if stored == check {
+        let id = key.id();
+        // Beside the check: versions before this one wrote no id.
+        sql("INSERT INTO meta (name, value) SELECT 'master_key_id', $1 WHERE EXISTS \
+             (SELECT 1 FROM meta WHERE name = 'master_key_check' AND value = $2) \
+             ON CONFLICT (name) DO NOTHING")
+        .bind(&id)
+        .bind(&check)
+        .execute(self.database())
+        .await
+        .map_err(StorageError::database(DOING))?;
+        if self.meta("master_key_check", DOING).await?.is_some_and(|stored| stored == check) {
             return Ok(());
         }
-        let path = key.path.clone();
+        let (path, needed) = (key.path.clone(), self.meta("master_key_id", DOING).await?);
         if !key.is_new {
-            return Err(StorageError::KeyIsAnother { path });
+            let database = self.location().database();
+            return Err(StorageError::KeyIsAnother { path, found: id, database, needed });
         }
         std::fs::remove_file(&path).map_err(StorageError::file(
             "remove the useless new master key",
             &path,
             "remove it, and restore the old one from a backup",
         ))?;
-        Err(StorageError::KeyIsMissing { path })
+        Err(StorageError::KeyIsMissing { path, needed })
+    }
+
+    /// What the database notes under a name.
+    async fn meta(
+        &self,
+        name: &'static str,
+        doing: &'static str,
+    ) -> Result<Option<String>, StorageError> {
+        let row = sql("SELECT value FROM meta WHERE name = $1")
+            .bind(name)
+            .fetch_optional(self.database())
+            .await
+            .map_err(StorageError::database(doing))?;
+        row.map(|row| row.string("value")).transpose()
     }
 }
 

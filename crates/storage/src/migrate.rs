@@ -3,7 +3,7 @@
 //! All missing steps run in one transaction that holds the write lock, so that a server and a
 //! command that start at once do not run them twice.
 
-use crate::database::{sql, translate};
+use crate::database::{Transaction, sql, translate};
 use crate::error::StorageError;
 use crate::open::Store;
 
@@ -17,7 +17,7 @@ enum Script {
 use Script::{Differs, Same};
 
 /// The steps in order. A step that has been released is never edited; changes are new steps.
-const STEPS: [(i64, Script); 8] = [
+const STEPS: [(i64, Script); 9] = [
     (1, Same(include_str!("../migrations/0001_records.sql"))),
     (
         2,
@@ -31,27 +31,42 @@ const STEPS: [(i64, Script); 8] = [
     (5, Same(include_str!("../migrations/0005_models_first_served.sql"))),
     (6, Same(include_str!("../migrations/0006_when_a_key_was_used_last.sql"))),
     (7, Same(include_str!("../migrations/0007_the_journal_is_sealed.sql"))),
+    (8, Same(include_str!("../migrations/0008_who_serves.sql"))),
     (10, Same(include_str!("../migrations/0010_one_rollup_for_every_window.sql"))),
 ];
 
+const DOING: &str = "bring the database up to date";
+
+/// The newest version that this program knows.
+pub(crate) fn newest() -> i64 {
+    STEPS.last().map_or(0, |(version, _)| *version)
+}
+
 /// Runs the steps that the database has not seen.
 pub(crate) async fn run(store: &Store) -> Result<(), StorageError> {
-    const DOING: &str = "bring the database up to date";
-    let known = STEPS.last().map_or(0, |(version, _)| *version);
     let mut tx = store.begin_write(DOING).await.map_err(|error| store.is_no_database(error))?;
+    run_to(&mut tx, newest()).await.map_err(|error| match error {
+        StorageError::Database { source, doing } => {
+            StorageError::may_not_create(&store.location().database(), source, doing)
+        }
+        other => other,
+    })?;
+    tx.commit(DOING).await
+}
+
+/// Runs the steps up to `wanted` that the database has not seen.
+pub(crate) async fn run_to(tx: &mut Transaction, wanted: i64) -> Result<(), StorageError> {
     sql("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT PRIMARY KEY)")
-        .execute(&mut tx)
+        .execute(&mut *tx)
         .await
-        .map_err(|source| store.may_not_create(source, DOING))?;
-    let found = sql("SELECT COALESCE(MAX(version), 0) AS version FROM schema_version")
-        .fetch_one(&mut tx)
-        .await
-        .map_err(StorageError::database(DOING))?
-        .integer("version")?;
+        .map_err(StorageError::database(DOING))?;
+    let found = version(tx).await?;
+    let known = newest();
     if found > known {
         return Err(StorageError::TooNew { found, known });
     }
-    for (version, script) in STEPS.iter().filter(|(version, _)| *version > found) {
+    let missing = STEPS.iter().filter(|(version, _)| (found + 1..=wanted).contains(version));
+    for (version, script) in missing {
         let script = match (script, tx.is_postgres()) {
             (Same(script), true) => translate(script),
             (Differs { postgres, .. }, true) => (*postgres).to_owned(),
@@ -60,32 +75,33 @@ pub(crate) async fn run(store: &Store) -> Result<(), StorageError> {
         tx.run_script(script).await.map_err(StorageError::database(DOING))?;
         sql("INSERT INTO schema_version (version) VALUES ($1)")
             .bind(*version)
-            .execute(&mut tx)
+            .execute(&mut *tx)
             .await
             .map_err(StorageError::database(DOING))?;
     }
-    tx.commit(DOING).await
+    Ok(())
+}
+
+/// The version of a database that has tables.
+pub(crate) async fn version(tx: &mut Transaction) -> Result<i64, StorageError> {
+    sql("SELECT COALESCE(MAX(version), 0) AS version FROM schema_version")
+        .fetch_one(tx)
+        .await
+        .map_err(StorageError::database(DOING))?
+        .integer("version")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Brings an empty database back to what it was before the quarters of usage.
-    async fn older(store: &Store) {
-        let tables = "DROP TABLE usage_quarters; DROP TABLE five_hour_windows; \
-                      DROP TABLE usage_sums; \
-                      ALTER TABLE usage_records DROP COLUMN department_id; \
-                      ALTER TABLE usage_records DROP COLUMN team_id; \
-                      ALTER TABLE usage_records DROP COLUMN holder; \
-                      DELETE FROM schema_version WHERE version > 6";
-        store.script(tables).await;
-        let first = include_str!("../migrations/0001_records.sql");
-        for table in ["usage_sums", "limit_windows"] {
-            let (_, rest) = first.split_once(&format!("CREATE TABLE {table}")).unwrap();
-            let (columns, _) = rest.split_once(';').unwrap();
-            store.script(&format!("CREATE TABLE {table}{columns}")).await;
-        }
+    /// An empty database as an earlier version made it.
+    async fn at(dir: &std::path::Path, version: i64) -> Store {
+        let store = Store::connect(dir.into()).await.unwrap();
+        let mut tx = store.begin_write("test").await.unwrap();
+        run_to(&mut tx, version).await.unwrap();
+        tx.commit("test").await.unwrap();
+        store
     }
 
     #[tokio::test]
@@ -93,8 +109,7 @@ mod tests {
         const DAY: u64 = 1_800_057_600;
         const HOUR: u64 = DAY + 7 * 3600;
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(dir.path()).await.unwrap();
-        older(&store).await;
+        let store = at(dir.path(), 7).await;
         let mut script = "INSERT INTO accounts VALUES ('a1', 'a', 'lowest', 0, NULL, NULL, NULL, \
                           NULL, 'standard', FALSE, FALSE);"
             .to_owned();
@@ -131,10 +146,8 @@ mod tests {
     #[tokio::test]
     async fn what_was_used_before_the_last_uses_were_kept_is_known() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(dir.path()).await.unwrap();
-        older(&store).await;
-        let sums = "DELETE FROM schema_version WHERE version = 6; DROP TABLE key_uses; \
-                    INSERT INTO usage_sums VALUES (86400, 'k1', 'a1', 1, 0, 0, 0, 0, 0, 0, 0), \
+        let store = at(dir.path(), 5).await;
+        let sums = "INSERT INTO usage_sums VALUES (86400, 'k1', 'a1', 1, 0, 0, 0, 0, 0, 0, 0), \
                     (172800, 'k1', 'a1', 1, 0, 0, 0, 0, 0, 0, 0)";
         store.script(sums).await;
         store.close().await;

@@ -64,6 +64,15 @@ impl Location {
         &self.data_dir
     }
 
+    pub(crate) fn server(&self) -> Option<&PostgresUrl> {
+        self.server.as_ref()
+    }
+
+    /// Whether there is a file of a database in the data folder.
+    pub(crate) fn has_file(&self) -> bool {
+        self.data_dir.join(DATABASE_FILE).is_file()
+    }
+
     /// The database, for people: a file, or host, port and name.
     pub fn database(&self) -> String {
         match &self.server {
@@ -106,12 +115,28 @@ impl Store {
             let path = location.data_dir.join(DATABASE_FILE);
             return Err(StorageError::DatabaseIsMissing { path, remains });
         }
-        Self::open_new(location).await
+        let store = Self::connect(location).await?;
+        if store.location.server.is_some()
+            && let Some(remains) = remains(store.data_dir())
+            && !store.database.has_schema().await?
+        {
+            let server = store.location.database();
+            store.close().await;
+            return Err(StorageError::DatabaseIsEmpty { server, remains });
+        }
+        migrate::run(&store).await?;
+        Ok(store)
     }
 
     /// Opens the database, and makes a new one also where another one was.
     pub async fn open_new(location: impl Into<Location>) -> Result<Self, StorageError> {
-        let location = location.into();
+        let store = Self::connect(location.into()).await?;
+        migrate::run(&store).await?;
+        Ok(store)
+    }
+
+    /// Opens the database, whatever is in it.
+    pub(crate) async fn connect(location: Location) -> Result<Self, StorageError> {
         create_data_dir(&location.data_dir)?;
         let path = location.data_dir.join(DATABASE_FILE);
         let (database, file) = match &location.server {
@@ -120,9 +145,7 @@ impl Store {
         };
         let used = [Some(&*location.data_dir), file];
         let places = used.into_iter().flatten().filter_map(|path| Place::of(path).ok()).collect();
-        let store = Self { database, location, places };
-        migrate::run(&store).await?;
-        Ok(store)
+        Ok(Self { database, location, places })
     }
 
     /// Opens a database that is there, for commands that only read: where there is none, nothing
@@ -164,6 +187,10 @@ impl Store {
     /// The data folder.
     pub fn data_dir(&self) -> &Path {
         &self.location.data_dir
+    }
+
+    pub(crate) fn location(&self) -> &Location {
+        &self.location
     }
 
     /// Closes all connections.
@@ -223,25 +250,10 @@ impl Store {
             (other, _) => other,
         }
     }
-
-    /// What it means when no table can be made.
-    pub(crate) fn may_not_create(&self, source: sqlx::Error, doing: &'static str) -> StorageError {
-        /// PostgreSQL's code of a missing right.
-        const INSUFFICIENT_PRIVILEGE: &str = "42501";
-        let code = source.as_database_error().and_then(|error| error.code());
-        if code.as_deref() != Some(INSUFFICIENT_PRIVILEGE) {
-            return StorageError::Database { doing, source };
-        }
-        let fix = "give its user the right to make tables: `GRANT CREATE ON SCHEMA public TO …`";
-        StorageError::Refused { server: self.location.database(), source, fix }
-    }
 }
 
-/// What is left of a data folder whose database is gone; `None` where it is there, or never was.
-///
-/// A master key alone may have been put there for a first start: it counts once it was used, or
-/// beside a journal, since versions before the seal left nothing else. A journal counts by itself
-/// once something stands in it: under a new master key none of its lines would be taken.
+/// What is left of a data folder whose database's file is gone; `None` where it is there, or never
+/// was.
 fn remains_without_database(location: &Location) -> Option<PathBuf> {
     if location.server.is_some() {
         return None;
@@ -251,6 +263,15 @@ fn remains_without_database(location: &Location) -> Option<PathBuf> {
     if std::fs::metadata(data_dir.join(DATABASE_FILE)).is_ok_and(|data| data.len() > 0) {
         return None;
     }
+    remains(data_dir)
+}
+
+/// What shows that a data folder had a database.
+///
+/// A master key alone may have been put there for a first start: it counts once it was used, or
+/// beside a journal, since versions before the seal left nothing else. A journal counts by itself
+/// once something stands in it: under a new master key none of its lines would be taken.
+fn remains(data_dir: &Path) -> Option<PathBuf> {
     let (key, seal) = (data_dir.join(master_key::FILE), data_dir.join(seal::FILE));
     let journal = journal_dir(data_dir);
     if seal.exists() {

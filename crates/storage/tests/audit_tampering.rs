@@ -6,27 +6,20 @@ mod common;
 
 use std::path::PathBuf;
 
-use common::audit;
+use common::{Place, audit, places};
 use sluice_core::filtering::FilterRecord;
 use sluice_storage::{Ingester, Journal, JournalEntry, MasterKey, Store, Tampering};
-use sqlx::SqlitePool;
 
 struct Trail {
-    _dir: tempfile::TempDir,
+    place: Place,
     store: Store,
     master: MasterKey,
-    raw: SqlitePool,
 }
 
 impl Trail {
-    async fn of(entries: u64) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(dir.path()).await.unwrap();
-        let master = MasterKey::load_or_create(dir.path()).unwrap();
-        let options =
-            sqlx::sqlite::SqliteConnectOptions::new().filename(dir.path().join("sluice.db"));
-        let raw = SqlitePool::connect_with(options).await.unwrap();
-        let trail = Self { _dir: dir, store, master, raw };
+    async fn of(place: Place, entries: u64) -> Self {
+        let (store, master) = place.open().await;
+        let trail = Self { place, store, master };
         trail.add(0..entries).await;
         trail
     }
@@ -40,12 +33,13 @@ impl Trail {
     }
 
     /// Runs SQL as somebody who knows how to get around the triggers.
-    async fn tamper(&self, sql: &'static str) {
-        for name in ["audit_entries_are_never_changed", "audit_entries_are_never_deleted"] {
-            let drop = format!("DROP TRIGGER IF EXISTS {name}");
-            sqlx::raw_sql(sqlx::AssertSqlSafe(drop)).execute(&self.raw).await.unwrap();
-        }
-        sqlx::raw_sql(sql).execute(&self.raw).await.unwrap();
+    async fn tamper(&self, sql: &str) {
+        let sqlite = format!(
+            "DROP TRIGGER IF EXISTS audit_entries_are_never_changed; \
+             DROP TRIGGER IF EXISTS audit_entries_are_never_deleted; {sql}"
+        );
+        let postgres = format!("ALTER TABLE audit_entries DISABLE TRIGGER USER; {sql}");
+        self.place.run(&sqlite, &postgres).await.unwrap();
     }
 
     async fn broken(&self) -> Option<(u64, Tampering)> {
@@ -64,18 +58,26 @@ impl Trail {
 
 #[tokio::test]
 async fn an_untouched_trail_holds() {
-    assert_eq!(Trail::of(0).await.broken_at().await, None);
-    let trail = Trail::of(1200).await;
-    trail.add(1200..1210).await;
-    assert_eq!(trail.broken_at().await, None);
+    for place in places() {
+        assert_eq!(Trail::of(place.another(), 0).await.broken_at().await, None);
+        let trail = Trail::of(place, 1200).await;
+        trail.add(1200..1210).await;
+        assert_eq!(trail.broken_at().await, None);
+    }
 }
 
 #[tokio::test]
 async fn the_database_refuses_plain_changes() {
-    let trail = Trail::of(3).await;
-    for sql in ["UPDATE audit_entries SET entry = '{}'", "DELETE FROM audit_entries"] {
-        let error = sqlx::raw_sql(sql).execute(&trail.raw).await.unwrap_err().to_string();
-        assert!(error.contains("append-only"), "{error}");
+    for place in places() {
+        let trail = Trail::of(place, 3).await;
+        for sql in ["UPDATE audit_entries SET entry = '{}'", "DELETE FROM audit_entries"] {
+            let error = trail.place.run_same(sql).await.unwrap_err();
+            assert!(error.contains("append-only"), "{error}");
+        }
+        if let Some(server) = trail.place.server() {
+            let error = server.run("TRUNCATE audit_entries").unwrap_err();
+            assert!(error.contains("append-only"), "{error}");
+        }
     }
 }
 
@@ -101,8 +103,9 @@ async fn every_kind_of_tampering_is_found_where_it_is() {
             3,
         ),
     ];
-    for (sql, seq) in cases {
-        let trail = Trail::of(5).await;
+    let tried = places().flat_map(|place| cases.map(|case| (place.another(), case)));
+    for (place, (sql, seq)) in tried {
+        let trail = Trail::of(place, 5).await;
         trail.tamper(sql).await;
         assert_eq!(trail.broken_at().await, Some(seq), "{sql}");
         // New entries do not heal it.
@@ -125,8 +128,9 @@ async fn what_was_done_is_named() {
         (swap, 3, Tampering::Reordered),
         ("DELETE FROM audit_head", 5, Tampering::Unsealed),
     ];
-    for (sql, seq, kind) in cases {
-        let trail = Trail::of(5).await;
+    let tried = places().flat_map(|place| cases.map(|case| (place.another(), case)));
+    for (place, (sql, seq, kind)) in tried {
+        let trail = Trail::of(place, 5).await;
         trail.tamper(sql).await;
         assert_eq!(trail.broken().await, Some((seq, kind)), "{sql}");
     }
@@ -134,34 +138,29 @@ async fn what_was_done_is_named() {
 
 #[tokio::test]
 async fn a_wiped_trail_stays_broken_once_new_entries_come() {
-    let trail = Trail::of(5).await;
-    trail.tamper("DELETE FROM audit_entries; DELETE FROM audit_head").await;
-    trail.add(5..6).await;
-    assert_eq!(trail.broken().await, Some((1, Tampering::Deleted)));
-    trail.add(6..7).await;
-    assert_eq!(trail.broken().await, Some((1, Tampering::Deleted)));
+    for place in places() {
+        let trail = Trail::of(place, 5).await;
+        trail.tamper("DELETE FROM audit_entries; DELETE FROM audit_head").await;
+        trail.add(5..6).await;
+        assert_eq!(trail.broken().await, Some((1, Tampering::Deleted)));
+        trail.add(6..7).await;
+        assert_eq!(trail.broken().await, Some((1, Tampering::Deleted)));
+    }
 }
 
 #[tokio::test]
 async fn an_older_database_that_is_put_back_is_noticed() {
-    let trail = Trail::of(3).await;
+    let trail = Trail::of(Place::sqlite(), 3).await;
     let copy = trail.store.data_dir().join("copy");
     // SQLite's own backup: all of it in one file.
-    let sql = format!("VACUUM INTO '{}'", copy.display());
-    sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&trail.raw).await.unwrap();
+    trail.place.run_same(&format!("VACUUM INTO '{}'", copy.display())).await.unwrap();
     trail.add(3..5).await;
-    let Trail { _dir: dir, store, master, raw } = trail;
-    raw.close().await;
+    let Trail { place, store, master } = trail;
     store.close().await;
-    let database = dir.path().join("sluice.db");
-    std::fs::remove_file(dir.path().join("sluice.db-wal")).ok();
-    std::fs::rename(copy, &database).unwrap();
-    let store = Store::open(dir.path()).await.unwrap();
-    let raw =
-        SqlitePool::connect_with(sqlx::sqlite::SqliteConnectOptions::new().filename(&database))
-            .await
-            .unwrap();
-    let trail = Trail { _dir: dir, store, master, raw };
+    std::fs::remove_file(place.path().join("sluice.db-wal")).ok();
+    std::fs::rename(copy, place.path().join("sluice.db")).unwrap();
+    let (store, _) = place.open().await;
+    let trail = Trail { place, store, master };
     // What the journal still has comes back, and must not hide it.
     assert_eq!(trail.broken().await, Some((4, Tampering::Cut)));
     trail.add(5..9).await;
@@ -170,24 +169,28 @@ async fn an_older_database_that_is_put_back_is_noticed() {
 
 #[tokio::test]
 async fn a_crash_between_the_database_and_the_seal_is_no_alarm() {
-    let trail = Trail::of(3).await;
-    let before = std::fs::read(trail.seal_file()).unwrap();
-    trail.add(3..5).await;
-    // The process died before the file was replaced.
-    std::fs::write(trail.seal_file(), before).unwrap();
-    assert_eq!(trail.broken().await, None);
-    trail.add(5..7).await;
-    assert_eq!(trail.broken().await, None);
-    // It died in the middle of replacing it.
-    std::fs::write(trail.store.data_dir().join("audit.seal-new"), "5 ab").unwrap();
-    trail.add(7..9).await;
-    assert_eq!(trail.broken().await, None);
+    for place in places() {
+        let trail = Trail::of(place, 3).await;
+        let before = std::fs::read(trail.seal_file()).unwrap();
+        trail.add(3..5).await;
+        // The process died before the file was replaced.
+        std::fs::write(trail.seal_file(), before).unwrap();
+        assert_eq!(trail.broken().await, None);
+        trail.add(5..7).await;
+        assert_eq!(trail.broken().await, None);
+        // It died in the middle of replacing it.
+        std::fs::write(trail.store.data_dir().join("audit.seal-new"), "5 ab").unwrap();
+        trail.add(7..9).await;
+        assert_eq!(trail.broken().await, None);
+    }
 }
 
 #[tokio::test]
 async fn a_seal_file_that_is_missing_or_forged_is_noticed_for_good() {
-    for forge in [None, Some("0 0000 0000\n")] {
-        let trail = Trail::of(3).await;
+    let forgeries = [None, Some("0 0000 0000\n")];
+    let tried = places().flat_map(|place| forgeries.map(|forge| (place.another(), forge)));
+    for (place, forge) in tried {
+        let trail = Trail::of(place, 3).await;
         match forge {
             None => std::fs::remove_file(trail.seal_file()).unwrap(),
             Some(text) => std::fs::write(trail.seal_file(), text).unwrap(),
@@ -200,27 +203,31 @@ async fn a_seal_file_that_is_missing_or_forged_is_noticed_for_good() {
 
 #[tokio::test]
 async fn a_folder_without_any_trace_of_its_seal_does_not_pass_for_an_old_one() {
-    let trail = Trail::of(3).await;
-    trail
-        .tamper(
-            "DELETE FROM audit_entries; DELETE FROM audit_head; \
-         DELETE FROM meta WHERE name <> 'master_key_check'",
-        )
-        .await;
-    std::fs::remove_file(trail.seal_file()).unwrap();
-    let master = MasterKey::load(trail.store.data_dir()).unwrap();
-    let trail = Trail { master, ..trail };
-    assert_eq!(trail.broken().await, Some((0, Tampering::Unsealed)));
-    trail.add(3..5).await;
-    assert_eq!(trail.broken().await, Some((1, Tampering::Deleted)));
+    for place in places() {
+        let trail = Trail::of(place, 3).await;
+        trail
+            .tamper(
+                "DELETE FROM audit_entries; DELETE FROM audit_head; \
+             DELETE FROM meta WHERE name <> 'master_key_check'",
+            )
+            .await;
+        std::fs::remove_file(trail.seal_file()).unwrap();
+        let master = MasterKey::load(trail.store.data_dir()).unwrap();
+        let trail = Trail { master, ..trail };
+        assert_eq!(trail.broken().await, Some((0, Tampering::Unsealed)));
+        trail.add(3..5).await;
+        assert_eq!(trail.broken().await, Some((1, Tampering::Deleted)));
+    }
 }
 
 #[tokio::test]
 async fn another_master_key_cannot_seal_it() {
-    let trail = Trail::of(2).await;
-    let elsewhere = tempfile::tempdir().unwrap();
-    let other = MasterKey::load_or_create(elsewhere.path()).unwrap();
-    assert!(trail.store.verify_audit(&other).await.unwrap().broken.is_some());
+    for place in places() {
+        let trail = Trail::of(place, 2).await;
+        let elsewhere = tempfile::tempdir().unwrap();
+        let other = MasterKey::load_or_create(elsewhere.path()).unwrap();
+        assert!(trail.store.verify_audit(&other).await.unwrap().broken.is_some());
+    }
 }
 
 #[test]

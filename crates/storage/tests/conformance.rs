@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{NOW, account, audit, key, sum, usage};
+use common::{NOW, Place, account, audit, key, sum, usage};
 use sluice_core::clock::UnixMillis;
 use sluice_core::ids::KeyId;
 use sluice_core::key::{AccountTier, KeyClass, MaxTokensBound};
@@ -22,9 +22,14 @@ use sluice_storage::{
 
 #[tokio::test]
 async fn sqlite_conforms() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(dir.path()).await.unwrap();
-    suite(&store).await;
+    let place = Place::sqlite();
+    suite(&place.open().await.0).await;
+}
+
+#[tokio::test]
+async fn postgres_conforms() {
+    let Some(place) = Place::postgres() else { return };
+    suite(&place.open().await.0).await;
 }
 
 /// Takes an empty store through everything that it can do.

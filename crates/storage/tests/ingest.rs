@@ -7,8 +7,9 @@ mod common;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{NOW, request, usage};
+use common::{NOW, Place, places, request, usage};
 use proptest::prelude::*;
 use sluice_core::clock::UnixMillis;
 use sluice_storage::{
@@ -47,11 +48,6 @@ async fn ingested(store: &Store, master: &MasterKey) -> Ingested {
     }
 }
 
-async fn opened(data_dir: &Path) -> (Store, MasterKey) {
-    let store = Store::open(data_dir).await.unwrap();
-    (store, MasterKey::load_or_create(data_dir).unwrap())
-}
-
 fn write((store, master): (&Store, &MasterKey), ids: std::ops::Range<u64>) {
     let journal = Journal::open(store.data_dir(), master).unwrap();
     for id in ids {
@@ -68,8 +64,8 @@ fn segments(data_dir: &Path) -> Vec<PathBuf> {
 
 /// What `ids` give when nothing goes wrong.
 async fn expected(ids: std::ops::Range<u64>) -> Ingested {
-    let dir = tempfile::tempdir().unwrap();
-    let (store, master) = opened(dir.path()).await;
+    let place = Place::sqlite();
+    let (store, master) = place.open().await;
     write((&store, &master), ids);
     Ingester::new(store.clone(), &master).run_to_end().await.unwrap();
     ingested(&store, &master).await
@@ -78,98 +74,137 @@ async fn expected(ids: std::ops::Range<u64>) -> Ingested {
 #[tokio::test]
 async fn a_new_ingester_goes_on_where_the_last_one_stopped() {
     let expected = expected(0..900).await;
-    for stop_after in 0..5 {
-        let dir = tempfile::tempdir().unwrap();
-        let (store, master) = opened(dir.path()).await;
-        write((&store, &master), 0..500);
-        write((&store, &master), 500..900);
-        let mut first = Ingester::new(store.clone(), &master);
-        for _ in 0..stop_after {
-            first.run_once().await.unwrap();
+    for kind in places() {
+        for stop_after in 0..5 {
+            let place = kind.another();
+            let (store, master) = place.open().await;
+            write((&store, &master), 0..500);
+            write((&store, &master), 500..900);
+            let mut first = Ingester::new(store.clone(), &master);
+            for _ in 0..stop_after {
+                first.run_once().await.unwrap();
+            }
+            drop(first);
+            Ingester::new(store.clone(), &master).run_to_end().await.unwrap();
+            Ingester::new(store.clone(), &master).run_to_end().await.unwrap();
+            assert_eq!(ingested(&store, &master).await, expected, "stopped after {stop_after}");
+            assert_eq!(segments(place.path()).len(), 1, "the first segment is gone");
         }
-        drop(first);
-        Ingester::new(store.clone(), &master).run_to_end().await.unwrap();
-        Ingester::new(store.clone(), &master).run_to_end().await.unwrap();
-        assert_eq!(ingested(&store, &master).await, expected, "stopped after {stop_after}");
-        assert_eq!(segments(dir.path()).len(), 1, "the first segment is gone");
     }
 }
 
 #[tokio::test]
 async fn a_transaction_that_fails_is_tried_again_whole() {
-    let dir = tempfile::tempdir().unwrap();
-    let (store, master) = opened(dir.path()).await;
-    write((&store, &master), 0..400);
-    let mut ingester = Ingester::new(store.clone(), &master);
-    let raw = sqlx::SqlitePool::connect_with(
-        sqlx::sqlite::SqliteConnectOptions::new().filename(dir.path().join("sluice.db")),
-    )
-    .await
-    .unwrap();
-    // The last statement of a batch fails: everything before it has been done by then.
-    for table in ["journal_segments", "usage_sums", "audit_head"] {
-        let sql = format!(
-            "CREATE TRIGGER broken_{table} BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END"
-        );
-        sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&raw).await.unwrap();
-        ingester.run_once().await.unwrap_err();
-        assert_eq!(store.usage(&UsageFilter::default()).await.unwrap(), []);
-        let sql = format!("DROP TRIGGER broken_{table}");
-        sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&raw).await.unwrap();
+    for place in places() {
+        let (store, master) = place.open().await;
+        write((&store, &master), 0..400);
+        let mut ingester = Ingester::new(store.clone(), &master);
+        // The last statement of a batch fails: everything before it has been done by then.
+        for table in ["journal_segments", "usage_sums", "audit_head"] {
+            let sqlite = format!(
+                "CREATE TRIGGER broken BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END"
+            );
+            let postgres = format!(
+                "CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS \
+                 $$BEGIN RAISE EXCEPTION 'no'; END$$; \
+                 CREATE TRIGGER broken BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION no()"
+            );
+            place.run(&sqlite, &postgres).await.unwrap();
+            ingester.run_once().await.unwrap_err();
+            assert_eq!(store.usage(&UsageFilter::default()).await.unwrap(), []);
+            place.run("DROP TRIGGER broken", "DROP FUNCTION no CASCADE").await.unwrap();
+        }
+        ingester.run_to_end().await.unwrap();
+        assert_eq!(ingested(&store, &master).await, expected(0..400).await);
     }
+}
+
+/// What an answer that is lost on its way leaves open: the transaction may have been committed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_that_is_cut_at_any_moment_neither_loses_nor_repeats() {
+    let Some(place) = Place::postgres() else { return };
+    let expected = expected(0..6000).await;
+    let (store, master) = place.open().await;
+    write((&store, &master), 0..6000);
+    let mut ingester = Ingester::new(store.clone(), &master);
+    let server = place.server().unwrap();
+    let (mut failures, mut runs) = (0, 0);
+    let cutting = AtomicBool::new(true);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..25 {
+                server.cut_connections();
+            }
+            cutting.store(false, Ordering::Relaxed);
+        });
+        let ingesting = async {
+            while cutting.load(Ordering::Relaxed) {
+                match ingester.run_once().await {
+                    Ok(_) => runs += 1,
+                    Err(_) => failures += 1,
+                }
+            }
+        };
+        let runtime = tokio::runtime::Handle::current();
+        tokio::task::block_in_place(|| runtime.block_on(ingesting));
+    });
+    println!("{failures} failures, {runs} runs");
     ingester.run_to_end().await.unwrap();
-    assert_eq!(ingested(&store, &master).await, expected(0..400).await);
+    assert_eq!(ingested(&store, &master).await, expected);
 }
 
 #[tokio::test]
 async fn a_segment_goes_once_it_is_ingested_and_a_later_one_exists() {
-    let dir = tempfile::tempdir().unwrap();
-    let (store, master) = opened(dir.path()).await;
-    write((&store, &master), 0..50);
-    let first = segments(dir.path()).remove(0);
-    Ingester::new(store.clone(), &master).run_to_end().await.unwrap();
-    assert!(first.exists(), "the newest segment stays");
-    write((&store, &master), 50..60);
-    Ingester::new(store.clone(), &master).run_to_end().await.unwrap();
-    assert!(!first.exists());
-    assert_eq!(ingested(&store, &master).await, expected(0..60).await);
+    for place in places() {
+        let (store, master) = place.open().await;
+        write((&store, &master), 0..50);
+        let first = segments(place.path()).remove(0);
+        Ingester::new(store.clone(), &master).run_to_end().await.unwrap();
+        assert!(first.exists(), "the newest segment stays");
+        write((&store, &master), 50..60);
+        Ingester::new(store.clone(), &master).run_to_end().await.unwrap();
+        assert!(!first.exists());
+        assert_eq!(ingested(&store, &master).await, expected(0..60).await);
+    }
 }
 
 #[tokio::test]
 async fn a_corrupt_line_is_skipped_and_counted() {
-    let dir = tempfile::tempdir().unwrap();
-    let (store, master) = opened(dir.path()).await;
-    write((&store, &master), 0..30);
-    let path = segments(dir.path()).remove(0);
-    let mut bytes = std::fs::read(&path).unwrap();
-    // The record of request 9 is in a line of its own.
-    let place = bytes.windows(10).position(|window| window == b"req-000009").unwrap();
-    bytes[place] = b'R';
-    std::fs::write(&path, bytes).unwrap();
-    let mut ingester = Ingester::new(store.clone(), &master);
-    ingester.run_to_end().await.unwrap();
-    assert_eq!(ingester.corrupt_lines(), 1);
-    let records = store.usage(&UsageFilter::default()).await.unwrap();
-    assert_eq!(records.len(), 19, "20 of the 30 leave a record");
-    assert!(records.iter().all(|record| record.request_id.as_str() != "req-000009"));
+    for place in places() {
+        let (store, master) = place.open().await;
+        write((&store, &master), 0..30);
+        let path = segments(place.path()).remove(0);
+        let mut bytes = std::fs::read(&path).unwrap();
+        // The record of request 9 is in a line of its own.
+        let place = bytes.windows(10).position(|window| window == b"req-000009").unwrap();
+        bytes[place] = b'R';
+        std::fs::write(&path, bytes).unwrap();
+        let mut ingester = Ingester::new(store.clone(), &master);
+        ingester.run_to_end().await.unwrap();
+        assert_eq!(ingester.corrupt_lines(), 1);
+        let records = store.usage(&UsageFilter::default()).await.unwrap();
+        assert_eq!(records.len(), 19, "20 of the 30 leave a record");
+        assert!(records.iter().all(|record| record.request_id.as_str() != "req-000009"));
+    }
 }
 
 #[tokio::test]
 async fn a_line_that_is_still_being_written_is_waited_for() {
-    let dir = tempfile::tempdir().unwrap();
-    let (store, master) = opened(dir.path()).await;
-    write((&store, &master), 0..4);
-    let path = segments(dir.path()).remove(0);
-    let bytes = std::fs::read(&path).unwrap();
-    let mut ingester = Ingester::new(store.clone(), &master);
-    let half = bytes.len() - 20;
-    std::fs::write(&path, &bytes[..half]).unwrap();
-    ingester.run_to_end().await.unwrap();
-    let mut file = OpenOptions::new().append(true).open(&path).unwrap();
-    file.write_all(&bytes[half..]).unwrap();
-    ingester.run_to_end().await.unwrap();
-    assert_eq!(ingester.corrupt_lines(), 0);
-    assert_eq!(ingested(&store, &master).await, expected(0..4).await);
+    for place in places() {
+        let (store, master) = place.open().await;
+        write((&store, &master), 0..4);
+        let path = segments(place.path()).remove(0);
+        let bytes = std::fs::read(&path).unwrap();
+        let mut ingester = Ingester::new(store.clone(), &master);
+        let half = bytes.len() - 20;
+        std::fs::write(&path, &bytes[..half]).unwrap();
+        ingester.run_to_end().await.unwrap();
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(&bytes[half..]).unwrap();
+        ingester.run_to_end().await.unwrap();
+        assert_eq!(ingester.corrupt_lines(), 0);
+        assert_eq!(ingested(&store, &master).await, expected(0..4).await);
+    }
 }
 
 /// As `rm -rf sluice-data/*` does under a running server.
@@ -177,17 +212,17 @@ async fn a_line_that_is_still_being_written_is_waited_for() {
 #[tokio::test]
 async fn a_journal_that_is_removed_together_with_the_database_is_written_again() {
     use std::os::unix::fs::PermissionsExt as _;
-    let dir = tempfile::tempdir().unwrap();
-    let (store, master) = opened(dir.path()).await;
+    let place = Place::sqlite();
+    let (store, master) = place.open().await;
     let mut ingester = Ingester::new(store.clone(), &master);
     ingester.run_to_end().await.unwrap();
-    let journal = std::sync::Arc::new(Journal::open(dir.path(), &master).unwrap());
+    let journal = std::sync::Arc::new(Journal::open(place.path(), &master).unwrap());
     ingester.follow(journal.clone());
     for id in 0..4 {
         journal.append(&request(id)).unwrap();
     }
     ingester.run_to_end().await.unwrap();
-    for item in std::fs::read_dir(dir.path()).unwrap().map(Result::unwrap) {
+    for item in std::fs::read_dir(place.path()).unwrap().map(Result::unwrap) {
         match item.file_type().unwrap().is_dir() {
             true => std::fs::remove_dir_all(item.path()).unwrap(),
             false => std::fs::remove_file(item.path()).unwrap(),
@@ -201,9 +236,10 @@ async fn a_journal_that_is_removed_together_with_the_database_is_written_again()
     for _ in 0..2 {
         let error = ingester.run_once().await.unwrap_err();
         assert!(matches!(error, StorageError::Displaced { .. }), "{error}");
-        let mode = journal_dir(dir.path()).metadata().unwrap().permissions().mode();
+        let mode = journal_dir(place.path()).metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
-        let texts = segments(dir.path()).into_iter().map(|it| std::fs::read_to_string(it).unwrap());
+        let texts =
+            segments(place.path()).into_iter().map(|it| std::fs::read_to_string(it).unwrap());
         let written: usize = texts.map(|text| text.lines().count()).sum();
         assert_eq!(written, lines, "those that were not in the database, once");
     }
@@ -219,14 +255,14 @@ proptest! {
     fn a_journal_cut_anywhere_keeps_its_whole_lines(cut in 0.0..=1.0_f64, look_first: bool) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let dir = tempfile::tempdir().unwrap();
-            let (store, master) = opened(dir.path()).await;
-            let journal = Journal::open(dir.path(), &master).unwrap();
+            let place = Place::sqlite();
+            let (store, master) = place.open().await;
+            let journal = Journal::open(place.path(), &master).unwrap();
             for id in 0..40 {
                 journal.append(&[JournalEntry::Usage(Box::new(usage(id)))]).unwrap();
             }
             drop(journal);
-            let path = segments(dir.path()).remove(0);
+            let path = segments(place.path()).remove(0);
             let bytes = std::fs::read(&path).unwrap();
             let kept = &bytes[..(cut * bytes.len() as f64) as usize];
             let whole = kept.iter().filter(|byte| **byte == b'\n').count() as u64;
@@ -236,7 +272,7 @@ proptest! {
             if look_first {
                 ingester.run_to_end().await.unwrap();
             }
-            let journal = Journal::open(dir.path(), &master).unwrap();
+            let journal = Journal::open(place.path(), &master).unwrap();
             for id in 100..110 {
                 journal.append(&[JournalEntry::Usage(Box::new(usage(id)))]).unwrap();
             }

@@ -4,12 +4,12 @@
 
 mod common;
 
-use common::{NOW, sum, usage};
+use common::{NOW, Place, places, sum, usage};
 use sluice_core::clock::UnixMillis;
 use sluice_core::money::PicoUsd;
 use sluice_core::usage::Usage;
 use sluice_storage::{
-    Ingester, Journal, JournalEntry, MasterKey, QUARTER_SECONDS, Store, SubjectKind, UsageFilter,
+    Ingester, Journal, JournalEntry, QUARTER_SECONDS, Store, SubjectKind, UsageFilter,
     UsageRecord, UsageSum, window_start,
 };
 
@@ -24,11 +24,6 @@ fn boundless() -> Usage {
         output: u64::MAX,
         reasoning: u64::MAX,
     }
-}
-
-async fn opened(dir: &tempfile::TempDir) -> (Store, MasterKey) {
-    let store = Store::open(dir.path()).await.unwrap();
-    (store, MasterKey::load_or_create(dir.path()).unwrap())
 }
 
 async fn everything_is_read(store: &Store, requests: u64) {
@@ -46,31 +41,34 @@ async fn everything_is_read(store: &Store, requests: u64) {
 
 #[tokio::test]
 async fn sums_that_do_not_fit_stay_at_the_largest_number() {
-    let dir = tempfile::tempdir().unwrap();
-    let (store, master) = opened(&dir).await;
-    let journal = Journal::open(dir.path(), &master).unwrap();
-    let mut ingester = Ingester::new(store.clone(), &master);
-    for round in 0..3 {
-        let cost = Some(PicoUsd(u64::MAX));
-        let record = UsageRecord { usage: boundless(), cost, ..usage(round) };
-        journal.append(&[JournalEntry::Usage(Box::new(record))]).unwrap();
-        let sum = UsageSum { usage: boundless(), cost, ..sum(1) };
-        journal.append(&[JournalEntry::Sum(sum)]).unwrap();
-        // Batch by batch, so that the database adds, too.
-        ingester.run_to_end().await.unwrap();
+    for place in places() {
+        let (store, master) = place.open().await;
+        let journal = Journal::open(place.path(), &master).unwrap();
+        let mut ingester = Ingester::new(store.clone(), &master);
+        for round in 0..3 {
+            let cost = Some(PicoUsd(u64::MAX));
+            let record = UsageRecord { usage: boundless(), cost, ..usage(round) };
+            journal.append(&[JournalEntry::Usage(Box::new(record))]).unwrap();
+            let sum = UsageSum { usage: boundless(), cost, ..sum(1) };
+            journal.append(&[JournalEntry::Sum(sum)]).unwrap();
+            // Batch by batch, so that the database adds, too.
+            ingester.run_to_end().await.unwrap();
+        }
+        everything_is_read(&store, 6).await;
     }
-    everything_is_read(&store, 6).await;
 }
 
+/// Of a version that let SQLite go on with floating-point numbers; PostgreSQL never does.
 #[tokio::test]
 async fn what_overflowed_before_is_read_and_counted_on() {
-    let dir = tempfile::tempdir().unwrap();
-    let (store, master) = opened(&dir).await;
-    let journal = Journal::open(dir.path(), &master).unwrap();
+    let place = Place::sqlite();
+    let (store, master) = place.open().await;
+    let journal = Journal::open(place.path(), &master).unwrap();
     let mut ingester = Ingester::new(store.clone(), &master);
     journal.append(&[JournalEntry::Usage(Box::new(usage(0)))]).unwrap();
     ingester.run_to_end().await.unwrap();
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(dir.path().join("sluice.db"));
+    let options =
+        sqlx::sqlite::SqliteConnectOptions::new().filename(place.path().join("sluice.db"));
     let raw = sqlx::SqlitePool::connect_with(options).await.unwrap();
     let overflow = "UPDATE usage_quarters SET tokens = 9223372036854775807 + 9223372036854775807; \
                     UPDATE usage_sums SET output = 9223372036854775807 + 9223372036854775807, \
@@ -91,19 +89,20 @@ async fn what_overflowed_before_is_read_and_counted_on() {
 /// Neither database can add up the largest figures of two rows.
 #[tokio::test]
 async fn what_no_sum_can_hold_is_added_up_all_the_same() {
-    let dir = tempfile::tempdir().unwrap();
-    let (store, master) = opened(&dir).await;
-    let journal = Journal::open(dir.path(), &master).unwrap();
-    for (id, key) in (0..).zip(["k1", "k2", "k3"]) {
-        let cost = Some(PicoUsd(MOST));
-        let record = UsageRecord { usage: boundless(), cost, key_id: key.into(), ..usage(id) };
-        journal.append(&[JournalEntry::Usage(Box::new(record))]).unwrap();
-    }
-    Ingester::new(store.clone(), &master).run_to_end().await.unwrap();
-    for start in [0, window_start(NOW, QUARTER_SECONDS)] {
-        let used = store.used_since(SubjectKind::Account, start, None).await.unwrap();
-        assert_eq!(used.len(), 1);
-        assert_eq!(used[0].used.cost, PicoUsd(u64::MAX), "more than it can tell");
-        assert_eq!(used[0].used.requests, 3);
+    for place in places() {
+        let (store, master) = place.open().await;
+        let journal = Journal::open(place.path(), &master).unwrap();
+        for (id, key) in (0..).zip(["k1", "k2", "k3"]) {
+            let cost = Some(PicoUsd(MOST));
+            let record = UsageRecord { usage: boundless(), cost, key_id: key.into(), ..usage(id) };
+            journal.append(&[JournalEntry::Usage(Box::new(record))]).unwrap();
+        }
+        Ingester::new(store.clone(), &master).run_to_end().await.unwrap();
+        for start in [0, window_start(NOW, QUARTER_SECONDS)] {
+            let used = store.used_since(SubjectKind::Account, start, None).await.unwrap();
+            assert_eq!(used.len(), 1);
+            assert_eq!(used[0].used.cost, PicoUsd(u64::MAX), "more than it can tell");
+            assert_eq!(used[0].used.requests, 3);
+        }
     }
 }

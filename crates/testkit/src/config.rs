@@ -9,6 +9,7 @@ pub struct Config {
     top: String,
     server: String,
     metrics: Option<SocketAddr>,
+    database: Option<String>,
     rest: String,
 }
 
@@ -33,6 +34,13 @@ impl Config {
     #[must_use]
     pub fn metrics(mut self, address: SocketAddr) -> Self {
         self.metrics = Some(address);
+        self
+    }
+
+    /// With a PostgreSQL server's database; without, it is SQLite.
+    #[must_use]
+    pub fn database(mut self, url: &str) -> Self {
+        self.database = Some(url.to_owned());
         self
     }
 
@@ -76,7 +84,11 @@ impl Config {
         let metrics = self.metrics.map(|address| address.to_string()).unwrap_or_default();
         let _ = writeln!(text, "metrics_listen = \"{metrics}\"");
         text.push_str(&self.server);
-        text.push_str("[storage]\ndata_dir = \"data\"\n[log]\nlevel = \"debug\"\n");
+        text.push_str("[storage]\ndata_dir = \"data\"\n");
+        if let Some(url) = &self.database {
+            let _ = writeln!(text, "url = \"{url}\"");
+        }
+        text.push_str("[log]\nlevel = \"debug\"\n");
         text.push_str(&self.rest);
         text
     }

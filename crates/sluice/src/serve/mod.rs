@@ -4,6 +4,7 @@ mod assembly;
 mod background;
 mod banner;
 mod certificates;
+mod database;
 mod hangup;
 mod listen;
 mod logging;
@@ -100,10 +101,13 @@ async fn serve(
     let data_dir = location.data_dir().to_owned();
     // The lock comes first: a second server must not touch the database of the first.
     let _lock = DataLock::acquire(&data_dir)?;
-    let store = match new_database {
-        false => Store::open(location).await?,
-        true => Store::open_new(location).await?,
+    let mut signals = background::StopSignals::listen();
+    let opened = tokio::select! {
+        opened = database::open(&location, new_database, &*clock) => opened?,
+        // There is nothing yet that would have to be stopped in order.
+        _ = signals.next() => return Ok(Exit::Done),
     };
+    let (store, serving) = opened;
     if !store.check_integrity(INTEGRITY_CHECK).await? {
         tracing::info!("the database is too large to check all of it at the start");
     }
@@ -112,6 +116,7 @@ async fn serve(
 
     // What a crash left in the journal comes first: the limits' windows are read afterwards.
     let mut ingester = Ingester::new(store.clone(), &master_key);
+    ingester.hold(&serving);
     ingester.run_to_end().await?;
     let journal = Arc::new(Journal::open(&data_dir, &master_key)?);
     ingester.follow(journal.clone());
@@ -159,6 +164,7 @@ async fn serve(
     let ingesting = tokio::spawn(background::ingest(ingester, gateway.clone(), stopped.clone()));
     tokio::spawn(background::sync(journal.clone()));
     tokio::spawn(background::housekeeping(store.clone(), clock.clone()));
+    tokio::spawn(database::keep(serving, store.clone()));
     let reload = reload::Reload {
         source,
         assembly,
@@ -171,7 +177,6 @@ async fn serve(
     tokio::spawn(reload::reload(reload, settings, reload::Hangup::new()));
     let mut serving = tokio::spawn(listen::api(bound, shared, stopped.clone()));
 
-    let mut signals = background::StopSignals::listen();
     signals.next().await;
     tracing::info!(drain_seconds = drain.as_secs(), "stopping; answers under way may finish");
     let deadline = Instant::now() + drain;

@@ -20,8 +20,8 @@ use sqlx::{Postgres, Sqlite};
 use crate::error::StorageError;
 
 pub(crate) use bulk::{add_saturating, insert_many, insert_one, update_one};
-pub(crate) use postgres::{PostgresUrl, translate};
-pub(crate) use row::Row;
+pub(crate) use postgres::{PostgresUrl, is_away, translate};
+pub(crate) use row::{Kind, Row};
 pub(crate) use sqlite::{DATABASE_FILE, check_integrity};
 pub(crate) use statement::{Statement, sql};
 pub(crate) use value::Value;
@@ -64,6 +64,23 @@ impl Database {
     /// Opens a database's file, and makes it where it is missing.
     pub(crate) async fn open_file(path: &Path) -> Result<Self, StorageError> {
         sqlite::open(path).await.map(Self::Sqlite)
+    }
+
+    /// Makes an empty database in memory.
+    pub(crate) async fn in_memory() -> Result<Self, StorageError> {
+        sqlite::in_memory().await.map(Self::Sqlite)
+    }
+
+    /// Whether there is anything of ours in it.
+    pub(crate) async fn has_schema(&self) -> Result<bool, StorageError> {
+        let text = match self {
+            Self::Sqlite(_) => {
+                "SELECT COUNT(*) > 0 AS found FROM sqlite_master WHERE name = 'schema_version'"
+            }
+            Self::Postgres(_) => "SELECT to_regclass('schema_version') IS NOT NULL AS found",
+        };
+        let found = sql(text).fetch_one(self).await;
+        found.map_err(StorageError::database("look for tables"))?.flag("found")
     }
 
     /// Opens a server's database.

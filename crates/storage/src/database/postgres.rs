@@ -18,6 +18,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// arbitrary, and the same in every version.
 const WRITERS: i64 = 0x5175_1ce0_0000_0001;
 
+/// A writer that hangs, or whose machine is gone, must not hold up the others for ever.
+const BOUNDS: &str = "SET lock_timeout = '10s'; \
+                      SET idle_in_transaction_session_timeout = '60s'";
+
 /// Where a PostgreSQL server is, and how to sign in there. Never prints the password.
 #[derive(Clone)]
 pub(crate) struct PostgresUrl {
@@ -67,6 +71,12 @@ impl PostgresUrl {
             .max_connections(CONNECTIONS)
             .idle_timeout(Duration::from_secs(300))
             .acquire_timeout(PATIENCE)
+            .after_connect(|connection, _| {
+                Box::pin(async move {
+                    sqlx::raw_sql(BOUNDS).execute(connection).await?;
+                    Ok(())
+                })
+            })
             .connect_with(self.options.clone())
             .await
             .map_err(|source| self.explain(source))?;
@@ -85,7 +95,7 @@ impl PostgresUrl {
     fn explain(&self, source: sqlx::Error) -> StorageError {
         let server = self.server.clone();
         let code = source.as_database_error().and_then(|error| error.code()).unwrap_or_default();
-        if is_away(&source, &code) {
+        if is_away(&source) {
             return StorageError::Away { server, source };
         }
         let fix = match (&source, &*code) {
@@ -104,15 +114,16 @@ impl PostgresUrl {
     }
 }
 
-/// Whether a server may be there a little later.
-fn is_away(error: &sqlx::Error, code: &str) -> bool {
+/// Whether a server is away that may be there a little later.
+pub(crate) fn is_away(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::PoolTimedOut => true,
         // A certificate that does not hold comes as an error of this kind.
         sqlx::Error::Io(error) => error.kind() != ErrorKind::InvalidData,
         // It starts, stops, recovers, or has no connection left.
-        sqlx::Error::Database(_) => {
-            matches!(code, "57P01" | "57P02" | "57P03" | "53300") || code.starts_with("08")
+        sqlx::Error::Database(error) => {
+            let code = error.code().unwrap_or_default();
+            matches!(&*code, "57P01" | "57P02" | "57P03" | "53300") || code.starts_with("08")
         }
         _ => false,
     }

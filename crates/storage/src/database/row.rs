@@ -1,12 +1,23 @@
 //! Between columns and types: the conversions that every record needs.
 
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use sluice_core::clock::UnixMillis;
 use sqlx::postgres::{PgRow, Postgres};
 use sqlx::sqlite::{Sqlite, SqliteRow};
 use sqlx::{Decode, Row as _, Type, TypeInfo as _, ValueRef as _};
 
+use super::Value;
 use crate::error::StorageError;
+
+/// What a column may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    Integer,
+    Text,
+    Boolean,
+}
 
 /// A row, read by its columns' names.
 pub(crate) enum Row {
@@ -17,7 +28,7 @@ pub(crate) enum Row {
 const DOING: &str = "read a column";
 
 impl Row {
-    fn plain<T>(&self, column: &'static str) -> Result<T, StorageError>
+    fn plain<T>(&self, column: &str) -> Result<T, StorageError>
     where
         T: for<'d> Decode<'d, Sqlite> + Type<Sqlite>,
         T: for<'d> Decode<'d, Postgres> + Type<Postgres>,
@@ -58,23 +69,38 @@ impl Row {
     }
 
     /// An integer.
-    pub(crate) fn integer(&self, column: &'static str) -> Result<i64, StorageError> {
+    pub(crate) fn integer(&self, column: &str) -> Result<i64, StorageError> {
         self.plain(column)
     }
 
     /// A count. Whatever number is there is read, as the nearest count: one bad figure must not
     /// hide all the others.
-    pub(crate) fn count(&self, column: &'static str) -> Result<u64, StorageError> {
+    pub(crate) fn count(&self, column: &str) -> Result<u64, StorageError> {
+        Ok(u64::try_from(self.nearest_integer(column)?).unwrap_or(0))
+    }
+
+    fn nearest_integer(&self, column: &str) -> Result<i64, StorageError> {
         if let Self::Sqlite(row) = self
             && row.try_get_raw(column).map_err(StorageError::database(DOING))?.type_info().name()
                 == "REAL"
         {
             // What sums became once they did not fit any more, before they were kept from it.
             let figure: f64 = row.try_get(column).map_err(StorageError::database(DOING))?;
-            #[expect(clippy::cast_possible_truncation, reason = "the nearest count is wanted")]
-            return Ok(u64::try_from(figure as i64).unwrap_or(0));
+            #[expect(clippy::cast_possible_truncation, reason = "the nearest integer is wanted")]
+            return Ok(figure as i64);
         }
-        Ok(u64::try_from(self.integer(column)?).unwrap_or(0))
+        self.integer(column)
+    }
+
+    /// What a column of this kind holds.
+    pub(crate) fn value(&self, column: &str, kind: Kind) -> Result<Value, StorageError> {
+        let missing = self.is_null(column)?;
+        Ok(match kind {
+            Kind::Integer if missing => Value::Integer(None),
+            Kind::Integer => Value::Integer(Some(self.nearest_integer(column)?)),
+            Kind::Text => Value::Text(self.plain(column)?),
+            Kind::Boolean => Value::Boolean(self.plain(column)?),
+        })
     }
 
     /// A count that may be missing.
@@ -125,7 +151,7 @@ impl Row {
             .map_err(|_| StorageError::Unreadable { column, value: text })
     }
 
-    fn is_null(&self, column: &'static str) -> Result<bool, StorageError> {
+    fn is_null(&self, column: &str) -> Result<bool, StorageError> {
         match self {
             Self::Sqlite(row) => row.try_get_raw(column).map(|value| value.is_null()),
             Self::Postgres(row) => row.try_get_raw(column).map(|value| value.is_null()),

@@ -51,6 +51,15 @@ pub(super) async fn open(path: &Path) -> Result<SqlitePool, StorageError> {
         .map_err(|source| StorageError::Open { path: path.to_owned(), source })
 }
 
+/// An empty database in memory. It has one connection, whose it is.
+pub(super) async fn in_memory() -> Result<SqlitePool, StorageError> {
+    SqlitePoolOptions::new()
+        .max_connections(1)
+        .connect_with(SqliteConnectOptions::new().in_memory(true).disable_statement_logging())
+        .await
+        .map_err(StorageError::database("make a database in memory"))
+}
+
 /// It takes the write lock at once: a transaction that reads first and writes later would fail
 /// whenever another process wrote in between.
 pub(super) async fn begin_write(

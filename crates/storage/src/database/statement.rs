@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 
+use futures_util::TryStreamExt as _;
 use sqlx::postgres::PgArguments;
 use sqlx::query::Query;
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{AssertSqlSafe, Encode, Postgres, Sqlite, Type};
 
 use super::{Database, Row, Target, Transaction, Value};
+use crate::error::StorageError;
 
 /// A statement with its values. Its text never holds a value: those are bound.
 #[derive(Debug)]
@@ -114,6 +116,31 @@ impl Statement {
     /// The row that it finds; an error where there is none.
     pub(crate) async fn fetch_one<'c>(self, on: impl Into<Target<'c>>) -> Result<Row, sqlx::Error> {
         self.fetch_optional(on).await?.ok_or(sqlx::Error::RowNotFound)
+    }
+
+    /// Passes the rows that it finds on, one by one: memory does not grow with their number.
+    pub(crate) async fn for_each(
+        self,
+        tx: &mut Transaction,
+        doing: &'static str,
+        mut each: impl AsyncFnMut(Row) -> Result<(), StorageError>,
+    ) -> Result<(), StorageError> {
+        let failed = || StorageError::database(doing);
+        match tx {
+            Transaction::Sqlite(tx) => {
+                let mut rows = self.sqlite().map_err(failed())?.fetch(&mut **tx);
+                while let Some(row) = rows.try_next().await.map_err(failed())? {
+                    each(Row::Sqlite(row)).await?;
+                }
+            }
+            Transaction::Postgres(tx) => {
+                let mut rows = self.postgres().map_err(failed())?.fetch(&mut **tx);
+                while let Some(row) = rows.try_next().await.map_err(failed())? {
+                    each(Row::Postgres(row)).await?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn sqlite<'q>(self) -> Result<Query<'q, Sqlite, SqliteArguments>, sqlx::Error> {

@@ -1,7 +1,11 @@
-//! Sample records.
+//! Sample records, and the databases to keep them in.
 
 #![allow(dead_code, reason = "each test file uses some of them")]
 
+mod place;
+
+#[allow(unused_imports, reason = "the same")]
+pub(crate) use place::{Place, places};
 use sluice_core::clock::UnixMillis;
 use sluice_core::filtering::{FilterAction, FilterRecord};
 use sluice_core::key::{AccountTier, KeyClass, MaxTokensBound};

@@ -1,0 +1,29 @@
+//! Databases as a whole: copied from one to another, and to and from an archive.
+//!
+//! Every table is read in one consistent state, in the order of its key, and written in batches, so
+//! that memory does not grow with what is in it. A checksum over the values in a canonical form says
+//! whether what was written is what was read, whichever database either is.
+
+//ARCH
+//BACK
+mod copy;
+mod filling;
+//REST
+mod tables;
+
+use serde::{Deserialize, Serialize};
+
+//PB
+pub use copy::{Copy, copy};
+//PR
+
+/// What a table came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableSum {
+    /// The table.
+    pub table: String,
+    /// Its rows.
+    pub rows: u64,
+    /// Over all values, in hexadecimal.
+    pub checksum: String,
+}
