@@ -12,7 +12,8 @@ use sluice_gateway::admin::NewKey;
 
 use crate::commands::records::Records;
 use crate::commands::{
-    Exit, accounts, audit, catalog, check, connect, example_config, filter, keys, route, usage,
+    Exit, accounts, audit, catalog, check, connect, example_config, filter, keys, route, storage,
+    usage,
 };
 use crate::config::{Problems, ProcessEnvironment, Settings};
 use crate::{probe, serve};
@@ -104,6 +105,12 @@ enum Command {
     Usage(usage::UsageArgs),
     /// Lists the audit trail, and checks it
     Audit(audit::AuditArgs),
+    /// Copies everything from one database into another
+    Storage(storage::StorageArgs),
+    /// Writes everything to a file, also while a server runs
+    Backup(storage::BackupArgs),
+    /// Puts a backup back, into an empty data folder and database
+    Restore(storage::RestoreArgs),
 }
 
 /// Runs what the command line says.
@@ -186,6 +193,24 @@ async fn run(command: Command, out: &mut dyn Write, err: &mut dyn Write) -> io::
         },
         Command::Audit(args) => match recorded(args.config.as_deref()) {
             Ok(settings) => audit::run(args, &settings.storage.location(), out, err).await,
+            Err(problems) => refuse(&problems, err),
+        },
+        Command::Storage(args) => match recorded(args.config.as_deref()) {
+            Ok(settings) => {
+                storage::run(args, &settings.storage.location(), clock.now(), out, err).await
+            }
+            Err(problems) => refuse(&problems, err),
+        },
+        Command::Backup(args) => match recorded(args.config.as_deref()) {
+            Ok(settings) => {
+                storage::back_up(&args, &settings.storage.location(), clock.now(), out, err).await
+            }
+            Err(problems) => refuse(&problems, err),
+        },
+        Command::Restore(args) => match recorded(args.config.as_deref()) {
+            Ok(settings) => {
+                storage::put_back(&args, &settings.storage.location(), clock.now(), out, err).await
+            }
             Err(problems) => refuse(&problems, err),
         },
     }

@@ -55,7 +55,7 @@ mod windows;
 
 pub use accounts::AccountRecord;
 pub use audit::{AuditEntry, AuditFilter, AuditVerification, BrokenLink, ChainedEntry, Tampering};
-pub use dump::{Copy, TableSum, copy};
+pub use dump::{Copy, Restored, TableSum, backup, copy, restore};
 pub use error::StorageError;
 pub use ingest::Ingester;
 pub use journal::{Journal, JournalEntry, Unwritten};

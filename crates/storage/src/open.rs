@@ -20,15 +20,20 @@ pub fn journal_dir(data_dir: &Path) -> PathBuf {
 
 /// Creates the data folder, readable by its owner only. One that is there stays as it is.
 pub fn create_data_dir(data_dir: &Path) -> Result<(), StorageError> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(data_dir).map_err(StorageError::file(
+    create_folder(data_dir).map_err(StorageError::file(
         "create the data folder",
         data_dir,
         "set storage.data_dir to a folder that this user may create and write to",
     ))
+}
+
+/// Creates a folder that only its owner can read, and those above it.
+pub(crate) fn create_folder(path: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
 }
 
 /// Where a database is.
@@ -59,6 +64,19 @@ impl Location {
         Ok(Self { data_dir: data_dir.to_owned(), server })
     }
 
+    /// What people write for a database, wherever it is: `postgres://…`, `sqlite:FOLDER`, or just
+    /// the data folder; `config` is the one of the configuration, whose data folder also belongs to
+    /// a server's.
+    pub fn parse(text: &str, configured: &Self) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "config" => Ok(configured.clone()),
+            Some(("postgres" | "postgresql", _)) => Self::new(&configured.data_dir, Some(text)),
+            Some(("sqlite", "")) => Err("write the data folder behind `sqlite:`".into()),
+            Some(("sqlite", folder)) => Self::new(Path::new(folder), None),
+            _ => Self::new(Path::new(text), None),
+        }
+    }
+
     /// The data folder.
     pub fn data_dir(&self) -> &Path {
         &self.data_dir
@@ -66,6 +84,11 @@ impl Location {
 
     pub(crate) fn server(&self) -> Option<&PostgresUrl> {
         self.server.as_ref()
+    }
+
+    /// The same database with another data folder.
+    pub(crate) fn with_data_dir(&self, data_dir: &Path) -> Self {
+        Self { data_dir: data_dir.to_owned(), server: self.server.clone() }
     }
 
     /// Whether there is a file of a database in the data folder.

@@ -10,6 +10,7 @@ pub(crate) mod filter;
 pub(crate) mod keys;
 pub(crate) mod records;
 pub(crate) mod route;
+pub(crate) mod storage;
 pub(crate) mod usage;
 
 #[cfg(test)]

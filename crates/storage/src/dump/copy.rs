@@ -58,8 +58,12 @@ struct Right {
 
 impl Right {
     async fn take(location: &Location, now: UnixMillis) -> Result<Self, StorageError> {
-        let folder = DataLock::acquire(location.data_dir())?;
-        Ok(Self { _folder: Some(folder), _database: Serving::take(location, now).await? })
+        // The folder of a server's database is that of its journal, and may be elsewhere.
+        let folder = match location.server().is_none() || location.data_dir().exists() {
+            true => Some(DataLock::acquire(location.data_dir())?),
+            false => None,
+        };
+        Ok(Self { _folder: folder, _database: Serving::take(location, now).await? })
     }
 }
 

@@ -4,18 +4,18 @@
 //! that memory does not grow with what is in it. A checksum over the values in a canonical form says
 //! whether what was written is what was read, whichever database either is.
 
-//ARCH
-//BACK
+mod archive;
+mod backup;
 mod copy;
 mod filling;
-//REST
+mod restore;
 mod tables;
 
 use serde::{Deserialize, Serialize};
 
-//PB
+pub use backup::backup;
 pub use copy::{Copy, copy};
-//PR
+pub use restore::{Restored, restore};
 
 /// What a table came to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

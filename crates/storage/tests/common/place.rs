@@ -54,8 +54,27 @@ impl Place {
     }
 
     pub(crate) fn location(&self) -> Location {
+        self.location_in(self.path())
+    }
+
+    /// The same database with another data folder.
+    pub(crate) fn location_in(&self, data_dir: &Path) -> Location {
         let url = self.server.as_ref().map(Database::url);
-        Location::new(self.path(), url.as_deref()).unwrap()
+        Location::new(data_dir, url.as_deref()).unwrap()
+    }
+
+    /// The names of its tables.
+    pub(crate) async fn tables(&self) -> Vec<String> {
+        if let Some(server) = &self.server {
+            let listed = server.run("SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
+            return listed.unwrap().lines().map(str::to_owned).collect();
+        }
+        let options =
+            sqlx::sqlite::SqliteConnectOptions::new().filename(self.path().join("sluice.db"));
+        let mut raw = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
+        let listed =
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'";
+        sqlx::query_scalar(listed).fetch_all(&mut raw).await.unwrap()
     }
 
     pub(crate) async fn open(&self) -> (Store, MasterKey) {
