@@ -101,7 +101,7 @@ async fn copy_all(
             journal.display()
         )?;
     }
-    if old != new {
+    if !copied.shared {
         writeln!(
             out,
             "Before a server starts on {}, move master.key, audit.seal and journal/ there from {}.",

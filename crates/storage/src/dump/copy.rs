@@ -1,5 +1,7 @@
 //! From one database into another.
 
+use std::path::Path;
+
 use sluice_core::clock::UnixMillis;
 
 use super::TableSum;
@@ -19,13 +21,18 @@ pub struct Copy {
     pub tables: Vec<TableSum>,
     /// How many bytes of the journal in the data folder of `from` are in neither database yet.
     pub waiting_bytes: u64,
+    /// Whether both databases have the same data folder.
+    pub shared: bool,
 }
 
 /// Copies everything that is in the database at `from` into the one at `to`, which has to be empty.
 /// All of it is there afterwards and was compared, or nothing. Refuses where a server serves from
 /// either.
 pub async fn copy(from: &Location, to: &Location, now: UnixMillis) -> Result<Copy, StorageError> {
-    if from.database() == to.database() {
+    // One folder may hold both the file and the journal of the other database.
+    let shared = is_same(from.data_dir(), to.data_dir());
+    let both_files = from.server().is_none() && to.server().is_none();
+    if (shared && both_files) || from.database() == to.database() {
         return Err(StorageError::NotEmpty { place: to.database() });
     }
     let nothing_there = || StorageError::NothingThere { place: from.database() };
@@ -33,8 +40,6 @@ pub async fn copy(from: &Location, to: &Location, now: UnixMillis) -> Result<Cop
         return Err(nothing_there());
     }
     let _right_to_read = Right::take(from, now).await?;
-    // One folder may hold both the file and the journal of the other database.
-    let shared = from.data_dir() == to.data_dir();
     let _right_to_write = match shared {
         false => Right::take(to, now).await?,
         true => Right { _folder: None, _database: Serving::take(to, now).await? },
@@ -47,7 +52,15 @@ pub async fn copy(from: &Location, to: &Location, now: UnixMillis) -> Result<Cop
     let copied = copy_tables(&store, to).await;
     let waiting_bytes = backlog_of(&store).await;
     store.close().await;
-    Ok(Copy { tables: copied?, waiting_bytes: waiting_bytes? })
+    Ok(Copy { tables: copied?, waiting_bytes: waiting_bytes?, shared })
+}
+
+/// Whether two paths lead to one folder.
+fn is_same(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => one == other,
+    }
 }
 
 /// Nobody serves from there meanwhile.
