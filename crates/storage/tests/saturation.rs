@@ -9,8 +9,8 @@ use sluice_core::clock::UnixMillis;
 use sluice_core::money::PicoUsd;
 use sluice_core::usage::Usage;
 use sluice_storage::{
-    Ingester, Journal, JournalEntry, QUARTER_SECONDS, Store, SubjectKind, UsageFilter,
-    UsageRecord, UsageSum, window_start,
+    Ingester, Journal, JournalEntry, QUARTER_SECONDS, Store, SubjectKind, UsageFilter, UsageRecord,
+    UsageSum, window_start,
 };
 
 /// The largest figure of the database.

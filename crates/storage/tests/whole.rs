@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use common::{NOW, Place, account, key, places, request, sum};
 use sluice_storage::{
     DataLock, Ingester, Journal, JournalEntry, MasterKey, Serving, StorageError, Store,
-    UsageFilter, backup, copy, restore,
+    SubjectKind, UsageFilter, backup, copy, restore,
 };
 
 /// A place with something of everything: keys that name later ones, records, an audit trail, and a
@@ -45,8 +45,10 @@ async fn everything(store: &Store, master: &MasterKey) -> String {
     let keys = store.keys().await.unwrap();
     assert_eq!(keys.len(), 2);
     assert_eq!(keys[0].hash, master.key_hasher().hash("k0"), "keys work");
-    let (accounts, windows) =
-        (store.accounts().await.unwrap(), store.windows_since(0).await.unwrap());
+    let (accounts, windows) = (
+        store.accounts().await.unwrap(),
+        store.used_since(SubjectKind::Key, 0, None).await.unwrap(),
+    );
     let mut windows: Vec<String> = windows.iter().map(|window| format!("{window:?}")).collect();
     windows.sort();
     format!("{usage:?} {sums:?} {keys:?} {accounts:?} {windows:?} {verified:?}")

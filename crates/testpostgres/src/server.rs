@@ -13,6 +13,18 @@ use crate::programs::{hand_over, program, psql};
 /// How long a server may take to start or to stop.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// What is in it is thrown away: it need not survive, and the log of each test's database must not
+/// fill the disk.
+const THROWN_AWAY: [&str; 7] = [
+    "fsync=off",
+    "max_connections=300",
+    "shared_buffers=64MB",
+    "wal_level=minimal",
+    "max_wal_senders=0",
+    "min_wal_size=32MB",
+    "max_wal_size=64MB",
+];
+
 /// A running server. Dropped, it and its data are gone.
 #[derive(Debug)]
 pub struct Server {
@@ -90,8 +102,7 @@ impl Server {
         let mut postgres = program("postgres");
         postgres.arg("-D").arg(self.data_dir()).args(["-k", "", "-h", "127.0.0.1"]);
         postgres.args(["-p", &self.port.to_string()]);
-        // Speed: what is in it is thrown away.
-        for setting in ["fsync=off", "max_connections=300", "shared_buffers=64MB"] {
+        for setting in THROWN_AWAY {
             postgres.args(["-c", setting]);
         }
         for setting in &self.settings {

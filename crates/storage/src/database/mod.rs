@@ -140,6 +140,14 @@ impl Transaction {
         done.map_err(StorageError::database(doing))
     }
 
+    /// Lets it wait for something else as long as it takes, which would hold up other writers.
+    pub(crate) async fn may_idle(&mut self) -> Result<(), sqlx::Error> {
+        match self {
+            Self::Sqlite(_) => Ok(()),
+            Self::Postgres(tx) => postgres::may_idle(tx).await,
+        }
+    }
+
     /// Runs a text of several statements without values, such as a step of the schema.
     pub(crate) async fn run_script(&mut self, script: String) -> Result<(), sqlx::Error> {
         let script = sqlx::raw_sql(sqlx::AssertSqlSafe(script));

@@ -147,7 +147,16 @@ pub(super) async fn begin_write(
 pub(super) async fn begin_read(
     pool: &PgPool,
 ) -> Result<sqlx::Transaction<'static, Postgres>, sqlx::Error> {
-    pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await
+    let mut tx = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+    may_idle(&mut tx).await?;
+    Ok(tx)
+}
+
+/// Takes the bound of idle time off a transaction that holds nobody up: one that only reads, or that
+/// fills a database which nobody uses yet.
+pub(super) async fn may_idle(tx: &mut sqlx::PgConnection) -> Result<(), sqlx::Error> {
+    sqlx::query("SET LOCAL idle_in_transaction_session_timeout = 0").execute(tx).await?;
+    Ok(())
 }
 
 /// The step of a schema that is written for both, as PostgreSQL takes it: text sorts by its bytes,

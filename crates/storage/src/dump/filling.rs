@@ -57,6 +57,8 @@ impl Filling {
             return Err(StorageError::NotEmpty { place });
         }
         let mut tx = database.begin_write(DOING).await?;
+        // It waits for whatever the rows come from.
+        tx.may_idle().await.map_err(StorageError::database(DOING))?;
         migrate::run_to(&mut tx, version).await.map_err(|error| match error {
             StorageError::Database { source, doing } => {
                 StorageError::may_not_create(&place, source, doing)
