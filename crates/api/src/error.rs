@@ -9,6 +9,7 @@ use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 use sluice_core::filtering::FilterRecord;
 use sluice_core::json::write_escaped;
+use sluice_core::organisation::KeyScope;
 use sluice_gateway::error::{ChatError, Unanswered};
 use sluice_gateway::limits::LimitExceeded;
 use sluice_gateway::principal::Unrecognised;
@@ -25,6 +26,14 @@ pub enum ApiError {
     /// Nobody was recognised.
     #[error(transparent)]
     Unrecognised(#[from] Unrecognised),
+    /// The key is known, and may not be used for now.
+    #[error("{0}; whoever administers this gateway can resume it")]
+    Suspended(String),
+    /// The key is not for this.
+    #[error(
+        "this key has not the scope `{}`; use another key, or have the scope added to it", .0.as_str()
+    )]
+    MissingScope(KeyScope),
     /// Too many attempts, requests or tokens.
     #[error(transparent)]
     Limited(#[from] LimitExceeded),
@@ -137,9 +146,14 @@ impl ApiError {
     pub fn wire(&self) -> (StatusCode, &'static str, &str) {
         const INVALID: &str = "invalid_request_error";
         const API: &str = "api_error";
+        const PERMISSION: &str = "permission_error";
         match self {
             Self::Unrecognised(_) => {
                 (StatusCode::UNAUTHORIZED, "authentication_error", "invalid_api_key")
+            }
+            Self::Suspended(_) => (StatusCode::FORBIDDEN, PERMISSION, "key_suspended"),
+            Self::MissingScope(_) => {
+                (StatusCode::FORBIDDEN, PERMISSION, "insufficient_permissions")
             }
             // No waiting helps: it is the request that has to change.
             Self::Chat(ChatError::Limited(exceeded), _) if exceeded.too_large.is_some() => {
@@ -173,7 +187,7 @@ impl ApiError {
                     (StatusCode::NOT_FOUND, INVALID, "model_not_found")
                 }
                 ChatError::NotPermitted { .. } => {
-                    (StatusCode::FORBIDDEN, "permission_error", "insufficient_permissions")
+                    (StatusCode::FORBIDDEN, PERMISSION, "insufficient_permissions")
                 }
                 ChatError::RegionUnavailable { .. } => {
                     (StatusCode::BAD_REQUEST, INVALID, "region_unavailable")

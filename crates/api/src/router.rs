@@ -11,6 +11,7 @@ use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
 use sluice_core::ids::RequestId;
+use sluice_core::organisation::KeyScope;
 use sluice_gateway::error::ChatError;
 use sluice_gateway::gateway::{Gateway, Presented, SignInFailure};
 use sluice_gateway::principal::Principal;
@@ -187,19 +188,31 @@ impl Api {
         context: RequestContext,
     ) -> Result<Response<ResponseBody>, ApiError> {
         let method = &head.method;
+        if let Some(why) = &principal.suspended {
+            return Err(ApiError::Suspended(why.clone()));
+        }
+        let needs = |scope| match principal.key.has(scope) {
+            true => Ok(()),
+            false => Err(ApiError::MissingScope(scope)),
+        };
         match head.uri.path() {
             "/api/v1/chat/completions" if method == Method::POST => {
+                needs(KeyScope::Chat)?;
                 // Answers under way finish; one that begins now would be cut off.
                 if self.gateway.is_draining() {
                     return Err(ApiError::ShuttingDown);
                 }
                 routes::chat::create(self, principal, context, &head.headers, body).await
             }
-            "/api/v1/models" if method == Method::GET => routes::models::list(self, &principal),
+            "/api/v1/models" if method == Method::GET => {
+                needs(KeyScope::Models)?;
+                routes::models::list(self, &principal)
+            }
             path if method == Method::GET
                 && path.starts_with("/api/v1/models/")
                 && path.len() > "/api/v1/models/".len() =>
             {
+                needs(KeyScope::Models)?;
                 let id = path.strip_prefix("/api/v1/models/").unwrap_or_default();
                 routes::models::show(self, &principal, id)
             }

@@ -10,7 +10,7 @@ use sluice_core::clock::{Clock, UnixMillis};
 use sluice_core::ids::ModelId;
 use sluice_routing::catalog::Model;
 use sluice_routing::classify;
-use sluice_storage::{AccountRecord, KeyHasher, KeyRecord, StorageError, Store};
+use sluice_storage::{KeyHasher, KeyRecord, Organisation, StorageError, Store};
 
 use crate::accounting::Accounting;
 use crate::estimate::Calibration;
@@ -112,10 +112,11 @@ impl Gateway {
         self.snapshot.store(Arc::new(snapshot));
     }
 
-    /// Takes over the keys and accounts as the database has them now. What they have used stays.
-    pub fn replace_directory(&self, keys: Vec<KeyRecord>, accounts: Vec<AccountRecord>) {
+    /// Takes over the keys and what they belong to, as the database has them now. What they have
+    /// used stays.
+    pub fn replace_directory(&self, keys: Vec<KeyRecord>, organisation: &Organisation) {
         let rules = &self.snapshot().rules;
-        let directory = Directory::new(keys, accounts, rules, &self.ledgers);
+        let directory = Directory::new(keys, organisation, rules, &self.ledgers);
         self.directory.store(Arc::new(directory));
     }
 
@@ -162,9 +163,9 @@ impl Gateway {
         }
         let hash = self.hasher.hash(key.expose());
         let directory = || self.directory.load_full();
-        let add = |before: &Arc<Directory>, key: KeyRecord, account: AccountRecord| {
+        let add = |before: &Arc<Directory>, key: &KeyRecord, organisation: &Organisation| {
             let mut with_new = Directory::clone(before);
-            with_new.add(key, account, &self.snapshot().rules, &self.ledgers);
+            with_new.add(key, organisation, &self.snapshot().rules, &self.ledgers);
             // Only where nobody has replaced it meanwhile: what was read may have been revoked since.
             self.directory.compare_and_swap(before, Arc::new(with_new));
         };

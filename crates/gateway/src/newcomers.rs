@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sluice_core::clock::UnixMillis;
-use sluice_storage::{AccountRecord, KeyHash, KeyRecord, StorageError, Store};
+use sluice_storage::{KeyHash, KeyRecord, Organisation, StorageError, Store};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
@@ -43,14 +43,14 @@ impl Newcomers {
         Self { store: Some(store), looking: Mutex::default() }
     }
 
-    /// The directory after the key with this hash was looked up. `add` puts a key and its account
-    /// into the directory that is given to it, where that is still the current one.
+    /// The directory after the key with this hash was looked up. `add` puts a key and what it
+    /// belongs to into the directory that is given to it, where that is still the current one.
     pub(crate) async fn look_up(
         &self,
         hash: &KeyHash,
         now: UnixMillis,
         directory: impl Fn() -> Arc<Directory>,
-        add: impl Fn(&Arc<Directory>, KeyRecord, AccountRecord),
+        add: impl Fn(&Arc<Directory>, &KeyRecord, &Organisation),
     ) -> Arc<Directory> {
         let looking = async {
             let Some(store) = &self.store else { return };
@@ -62,7 +62,7 @@ impl Newcomers {
                     return;
                 }
                 match find(store, hash).await {
-                    Ok(Some((key, account))) => add(&before, key, account),
+                    Ok(Some((key, organisation))) => add(&before, &key, &organisation),
                     Ok(None) => return looking.refuse(hash),
                     // Whoever reads the directory tells the log.
                     Err(_) => return,
@@ -97,17 +97,18 @@ impl Looking {
     }
 }
 
-/// A key that is not revoked, and its account.
+/// A key that is not revoked, and what it belongs to.
 async fn find(
     store: &Store,
     hash: &KeyHash,
-) -> Result<Option<(KeyRecord, AccountRecord)>, StorageError> {
+) -> Result<Option<(KeyRecord, Organisation)>, StorageError> {
     let Some(key) = store.key_of_hash(hash).await? else { return Ok(None) };
-    if key.revoked_at.is_some() {
+    let presented = key.secrets.iter().find(|secret| secret.hash == *hash);
+    if key.revoked_at.is_some() || presented.is_none_or(|secret| secret.revoked_at.is_some()) {
         return Ok(None);
     }
-    let account = store.account(&key.account_id).await?;
-    Ok(account.map(|account| (key, account)))
+    let organisation = store.organisation_of(&key).await?;
+    Ok(Some((key, organisation)))
 }
 
 #[cfg(test)]
@@ -116,6 +117,7 @@ mod tests {
     use std::net::IpAddr;
 
     use sluice_core::key::KeyClass;
+    use sluice_core::organisation::Actor;
     use sluice_storage::MasterKey;
 
     use super::*;
@@ -140,7 +142,13 @@ mod tests {
         }
 
         fn admin(&self) -> Admin<'_> {
-            Admin { store: &self.store, master_key: &self.master_key, now: NOW }
+            Admin {
+                store: &self.store,
+                master_key: &self.master_key,
+                now: NOW,
+                actor: Actor::Sluice,
+                surface: "test",
+            }
         }
 
         async fn make(&self, name: &str) -> CreatedKey {
@@ -192,7 +200,7 @@ mod tests {
     async fn a_revoked_key_stays_refused_and_costs_one_look_up() {
         let newly = Newly::new().await;
         let revoked = newly.make("revoked").await;
-        assert!(newly.store.revoke_key(&revoked.record.id, NOW).await.unwrap());
+        newly.admin().revoke_key(revoked.record.id.as_str()).await.unwrap();
         for _ in 0..2 * LOOK_UPS_A_SECOND {
             assert_eq!(newly.sign_in(revoked.key.expose()).await, Err(Unrecognised::Unknown));
         }
@@ -209,9 +217,8 @@ mod tests {
         let key = newly.make("new").await.key;
         assert_eq!(newly.sign_in(key.expose()).await, Err(Unrecognised::Unknown));
         // The directory has it soon in any case.
-        let (keys, accounts) =
-            (newly.store.keys().await.unwrap(), newly.store.accounts().await.unwrap());
-        newly.house.gateway.replace_directory(keys, accounts);
+        let known = newly.store.known(None).await.unwrap();
+        newly.house.gateway.replace_directory(known.keys, &known.organisation);
         assert_eq!(newly.sign_in(key.expose()).await, Ok("new".to_owned()));
     }
 
@@ -239,11 +246,11 @@ mod tests {
         let newly = Newly::new().await;
         let key = newly.make("new").await;
         let newcomers = Newcomers::of(newly.store.clone());
+        let hash = key.record.secrets[0].hash;
         let tries = Cell::new(0);
-        let found = newcomers
-            .look_up(&key.record.hash, NOW, Arc::default, |_, _, _| tries.set(tries.get() + 1))
-            .await;
-        assert!(!found.holds(&key.record.hash));
+        let found =
+            newcomers.look_up(&hash, NOW, Arc::default, |_, _, _| tries.set(tries.get() + 1)).await;
+        assert!(!found.holds(&hash));
         assert_eq!(tries.get(), LOOK_UPS_A_SECOND);
     }
 }

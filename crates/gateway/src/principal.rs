@@ -7,7 +7,7 @@ use sluice_core::clock::UnixMillis;
 use sluice_core::ids::AccountId;
 use sluice_core::key::{KeyClass, Suite};
 use sluice_core::organisation::{Attribution, Subject};
-use sluice_storage::{AccountRecord, KeyHash, KeyHasher, KeyRecord};
+use sluice_storage::{AccountRecord, KeyHash, KeyHasher, KeyRecord, Organisation, SecretRecord};
 
 use crate::limits::{Allowance, Bound, Ledger, LimitSubjects, OwnFigures};
 use crate::service_key::ServiceKey;
@@ -18,14 +18,26 @@ use crate::snapshot::Rules;
 pub struct Principal {
     /// The key's record.
     pub key: KeyRecord,
-    /// Its account's record.
-    pub account: AccountRecord,
+    /// The secret of it that is presented.
+    pub secret: SecretRecord,
     /// Whose its requests are.
     pub attribution: Attribution,
+    /// Why it may not be used for now, though it is known.
+    pub suspended: Option<String>,
+    /// Its account's record.
+    pub account: AccountRecord,
     /// The models that the account's tier has.
     pub suite: Suite,
     /// What requests count against.
     pub subjects: LimitSubjects,
+}
+
+impl Principal {
+    /// From when on what was presented no longer works: the key's end or its secret's, whichever
+    /// comes first.
+    pub fn expires_at(&self) -> Option<UnixMillis> {
+        self.key.expires_at.into_iter().chain(self.secret.expires_at).min()
+    }
 }
 
 /// Why nobody could be recognised. All of them are 401, and begin with the words that people and
@@ -78,52 +90,58 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// The directory of `keys` that are not revoked.
+    /// The directory of `keys` that are not revoked, and of what they belong to.
     pub fn new(
         keys: Vec<KeyRecord>,
-        accounts: Vec<AccountRecord>,
+        organisation: &Organisation,
         rules: &Rules,
         ledgers: &Ledgers,
     ) -> Self {
-        let accounts: HashMap<AccountId, AccountRecord> =
-            accounts.into_iter().map(|account| (account.id.clone(), account)).collect();
         let mut directory = Self::default();
         let mut shared = Shared::default();
         for key in keys {
-            if let Some(account) = accounts.get(&key.account_id) {
-                let subjects = shared.subjects(&key, account, rules, ledgers);
-                directory.insert(key, account.clone(), rules, subjects);
-            }
+            directory.insert(&key, organisation, rules, |key, account| {
+                shared.subjects(key, account, rules, ledgers)
+            });
         }
         directory
     }
 
-    /// Adds `key` of `account`, unless it is revoked.
+    /// Adds `key` by all its secrets, unless it is revoked.
     pub(crate) fn add(
         &mut self,
-        key: KeyRecord,
-        account: AccountRecord,
+        key: &KeyRecord,
+        organisation: &Organisation,
         rules: &Rules,
         ledgers: &Ledgers,
     ) {
-        let subjects = Shared::default().subjects(&key, &account, rules, ledgers);
-        self.insert(key, account, rules, subjects);
+        self.insert(key, organisation, rules, |key, account| {
+            Shared::default().subjects(key, account, rules, ledgers)
+        });
     }
 
     fn insert(
         &mut self,
-        key: KeyRecord,
-        account: AccountRecord,
+        key: &KeyRecord,
+        organisation: &Organisation,
         rules: &Rules,
-        subjects: LimitSubjects,
+        subjects: impl FnOnce(&KeyRecord, &AccountRecord) -> LimitSubjects,
     ) {
-        if key.revoked_at.is_some() {
-            return;
+        let account = organisation.accounts.get(&key.account_id);
+        let (Some(account), None) = (account, key.revoked_at) else { return };
+        let subjects = subjects(key, account);
+        for secret in key.secrets.iter().filter(|secret| secret.revoked_at.is_none()) {
+            let principal = Principal {
+                suite: rules.account_rules(account).suite,
+                subjects: subjects.clone(),
+                attribution: organisation.attribution(key),
+                suspended: organisation.suspension(key),
+                secret: secret.clone(),
+                account: account.clone(),
+                key: key.clone(),
+            };
+            self.by_hash.insert(secret.hash, Arc::new(principal));
         }
-        let suite = rules.account_rules(&account).suite;
-        let attribution = attribution(&key, &account);
-        let principal = Principal { suite, subjects, attribution, account, key };
-        self.by_hash.insert(principal.key.hash, Arc::new(principal));
     }
 
     /// Whether somebody presents a key with this hash.
@@ -140,23 +158,12 @@ impl Directory {
     ) -> Result<&Arc<Principal>, Unrecognised> {
         let hash = hasher.hash(key.expose());
         let principal = self.by_hash.get(&hash).ok_or(Unrecognised::Unknown)?;
-        match principal.key.expires_at {
+        match principal.expires_at() {
             Some(expires_at) if expires_at <= now => {
                 Err(Unrecognised::Expired(expires_at.to_rfc3339()))
             }
             _ => Ok(principal),
         }
-    }
-}
-
-/// Whose the requests of `key` are.
-pub fn attribution(key: &KeyRecord, account: &AccountRecord) -> Attribution {
-    Attribution {
-        account: account.id.clone(),
-        department: None,
-        team: None,
-        holder: None,
-        key: key.id.clone(),
     }
 }
 

@@ -16,7 +16,7 @@ use sluice_core::json::RawJson;
 use sluice_core::key::{AccountTier, KeyClass, MaxTokensBound, Suite};
 use sluice_core::level::SecurityLevel;
 use sluice_core::money::{Price, TokenPrice};
-use sluice_core::organisation::{Attribution, Subject};
+use sluice_core::organisation::{Attribution, KeyScope, Subject};
 use sluice_core::region::Region;
 use sluice_core::source::{Source, SourceMember};
 use sluice_providers::adapter::Adapter;
@@ -29,7 +29,7 @@ use sluice_routing::quality::Quality;
 use sluice_routing::router::{Member, Policy, Router};
 use sluice_security::request::{Filter, FilterSettings};
 use sluice_storage::{
-    AccountRecord, Journal, JournalEntry, KeyRecord, MasterKey, Store, UsageRecord,
+    AccountRecord, Journal, JournalEntry, KeyRecord, MasterKey, SecretRecord, Store, UsageRecord,
 };
 use tokio::time::Instant;
 
@@ -321,13 +321,30 @@ pub(crate) fn streamed() -> ChatRequest {
 pub(crate) fn principal() -> Principal {
     let dir = tempfile::tempdir().unwrap();
     let hasher = MasterKey::load_or_create(dir.path()).unwrap().key_hasher();
+    let secret = SecretRecord {
+        hash: hasher.hash("x"),
+        prefix: "svc_ent_Ab12".to_owned(),
+        created_at: NOW,
+        expires_at: None,
+        revoked_at: None,
+    };
     Principal {
+        secret: secret.clone(),
+        attribution: Attribution {
+            account: "acc_1".into(),
+            department: None,
+            team: None,
+            holder: None,
+            key: "key_1".into(),
+        },
+        suspended: None,
         key: KeyRecord {
             id: "key_1".into(),
             account_id: "acc_1".into(),
             name: "test".to_owned(),
-            prefix: "svc_ent_Ab12".to_owned(),
-            hash: hasher.hash("x"),
+            team_id: None,
+            holder: None,
+            scopes: KeyScope::ALL.to_vec(),
             class: KeyClass::Enterprise,
             models: None,
             regions: None,
@@ -342,7 +359,8 @@ pub(crate) fn principal() -> Principal {
             created_at: NOW,
             expires_at: None,
             revoked_at: None,
-            replaced_by: None,
+            suspended: None,
+            secrets: vec![secret],
         },
         account: AccountRecord {
             id: "acc_1".into(),
@@ -356,19 +374,13 @@ pub(crate) fn principal() -> Principal {
             minimum_level: SecurityLevel::Standard,
             zero_retention: false,
             audit: false,
+            suspended: None,
         },
         suite: Suite::Full,
         subjects: LimitSubjects::new([
             unbound(Subject::Key("key_1".into())),
             unbound(Subject::Account("acc_1".into())),
         ]),
-        attribution: Attribution {
-            account: "acc_1".into(),
-            department: None,
-            team: None,
-            holder: None,
-            key: "key_1".into(),
-        },
     }
 }
 

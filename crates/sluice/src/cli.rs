@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use sluice_core::clock::{Clock, SystemClock};
+use sluice_core::clock::{Clock, SystemClock, UnixMillis};
 use sluice_core::secret::Secret;
 use sluice_gateway::admin::NewKey;
 
 use crate::commands::records::Records;
 use crate::commands::{
-    Exit, accounts, audit, catalog, check, connect, example_config, filter, keys, route, storage,
-    usage,
+    Exit, accounts, audit, catalog, check, connect, example_config, filter, keys, organisation,
+    route, storage, usage,
 };
 use crate::config::{Problems, ProcessEnvironment, Settings};
 use crate::{probe, serve};
@@ -97,6 +97,14 @@ enum Command {
     Keys(keys::KeysArgs),
     /// Makes, lists and changes accounts
     Accounts(accounts::AccountsArgs),
+    /// Makes, lists and changes departments
+    Departments(organisation::DepartmentsArgs),
+    /// Makes, lists and changes teams
+    Teams(organisation::TeamsArgs),
+    /// Adds, lists and changes people
+    People(organisation::PeopleArgs),
+    /// Makes, lists and changes services: what holds keys and is no person
+    Services(organisation::ServicesArgs),
     /// Prints what would be redacted in a text, a diff or a chat request
     Filter(filter::FilterArgs),
     /// Says which model a router would choose and why, and replays past choices
@@ -176,6 +184,18 @@ async fn run(command: Command, out: &mut dyn Write, err: &mut dyn Write) -> io::
             Ok(settings) => accounts::run(args, &settings, clock.now(), out, err).await,
             Err(problems) => refuse(&problems, err),
         },
+        Command::Departments(args) => {
+            organise(organisation::Command::Departments(args), clock.now(), out, err).await
+        }
+        Command::Teams(args) => {
+            organise(organisation::Command::Teams(args), clock.now(), out, err).await
+        }
+        Command::People(args) => {
+            organise(organisation::Command::People(args), clock.now(), out, err).await
+        }
+        Command::Services(args) => {
+            organise(organisation::Command::Services(args), clock.now(), out, err).await
+        }
         Command::Filter(args) => match recorded(args.config.as_deref()) {
             Ok(settings) => filter::run(&args, &settings, &mut io::stdin(), out, err),
             Err(problems) => refuse(&problems, err),
@@ -216,6 +236,18 @@ async fn run(command: Command, out: &mut dyn Write, err: &mut dyn Write) -> io::
     }
 }
 
+async fn organise(
+    command: organisation::Command,
+    now: UnixMillis,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    match recorded(command.config()) {
+        Ok(settings) => organisation::run(command, &settings, now, out, err).await,
+        Err(problems) => refuse(&problems, err),
+    }
+}
+
 /// The checked configuration, for commands that only look into the data folder: which model
 /// servers the machine has does not matter to them.
 fn recorded(config: Option<&Path>) -> Result<Settings, Problems> {
@@ -250,7 +282,7 @@ async fn environment(config: Option<&Path>, plain: ProcessEnvironment) -> Proces
 async fn create_key(
     settings: &Settings,
     fitting: connect::FittingKey,
-    now: sluice_core::clock::UnixMillis,
+    now: UnixMillis,
 ) -> Result<Secret<String>, Box<dyn std::error::Error>> {
     let records = Records::open(&settings.storage.location()).await?;
     let wish =

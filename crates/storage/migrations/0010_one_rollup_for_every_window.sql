@@ -22,11 +22,11 @@ INSERT INTO usage_quarters
 SELECT window_start, account_id, '', '', '', key_id, MAX(requests), MAX(tokens), 0 FROM (
     SELECT
         limit_windows.window_start AS window_start,
-        service_keys.account_id AS account_id,
-        service_keys.id AS key_id,
+        keys.account_id AS account_id,
+        keys.id AS key_id,
         CASE WHEN kind = 'requests' THEN CAST(amount AS BIGINT) ELSE 0 END AS requests,
         CASE WHEN kind = 'tokens' THEN CAST(amount AS BIGINT) ELSE 0 END AS tokens
-    FROM limit_windows JOIN service_keys ON limit_windows.subject = 'key:' || service_keys.id
+    FROM limit_windows JOIN keys ON limit_windows.subject = 'key:' || keys.id
 ) AS known GROUP BY window_start, account_id, key_id;
 
 DROP TABLE limit_windows;

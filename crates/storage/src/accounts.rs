@@ -7,10 +7,10 @@ use sluice_core::key::AccountTier;
 use sluice_core::level::SecurityLevel;
 use sluice_core::region::Region;
 
-use crate::changes;
-use crate::database::{Row, Target, Value, insert_one, sql, update_one};
+use crate::database::{Row, Value, sql};
 use crate::error::StorageError;
 use crate::open::Store;
+use crate::organisation::{Suspension, read_suspension, suspension_values};
 
 /// An account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,10 +37,13 @@ pub struct AccountRecord {
     pub zero_retention: bool,
     /// Whether each of its requests leaves an audit entry.
     pub audit: bool,
+    /// Whether all its keys are suspended.
+    #[serde(default)]
+    pub suspended: Option<Suspension>,
 }
 
 /// Where accounts are kept: the identity first, then everything else.
-const TABLE: (&str, &[&str]) = (
+pub(crate) const ACCOUNTS: (&str, &[&str]) = (
     "accounts",
     &[
         "id",
@@ -54,20 +57,13 @@ const TABLE: (&str, &[&str]) = (
         "minimum_level",
         "zero_retention",
         "audit",
+        "suspended_at",
+        "suspended_reason",
+        "changed",
     ],
 );
 
 impl Store {
-    /// Adds an account. Its id and name must be new.
-    pub async fn insert_account(&self, account: &AccountRecord) -> Result<(), StorageError> {
-        const DOING: &str = "create the account";
-        let mut tx = self.begin_write(DOING).await?;
-        insert_one(&mut tx, TABLE, values(account)).await.map_err(refused(DOING))?;
-        changes::bump(&mut tx, DOING).await?;
-        tx.commit(DOING).await?;
-        self.sync(DOING).await
-    }
-
     /// All accounts, in the order of their creation.
     pub async fn accounts(&self) -> Result<Vec<AccountRecord>, StorageError> {
         sql("SELECT * FROM accounts ORDER BY created_at, id")
@@ -81,60 +77,20 @@ impl Store {
 
     /// The account with this id.
     pub async fn account(&self, id: &AccountId) -> Result<Option<AccountRecord>, StorageError> {
-        find(self.database(), id, "read the account").await
-    }
-
-    /// Writes what may change about an account: everything but its id and its creation.
-    ///
-    /// `false`: the account is not as `old` says any more, or there is none; nothing changes.
-    pub async fn change_account(
-        &self,
-        old: &AccountRecord,
-        new: &AccountRecord,
-    ) -> Result<bool, StorageError> {
-        const DOING: &str = "change the account";
-        let mut tx = self.begin_write(DOING).await?;
-        if find(&mut tx, &old.id, DOING).await?.as_ref() != Some(old) {
-            tx.rollback(DOING).await?;
-            return Ok(false);
-        }
-        let new = AccountRecord { id: old.id.clone(), created_at: old.created_at, ..new.clone() };
-        update_one(&mut tx, TABLE, values(&new)).await.map_err(refused(DOING))?;
-        changes::bump(&mut tx, DOING).await?;
-        tx.commit(DOING).await?;
-        self.sync(DOING).await?;
-        Ok(true)
+        sql("SELECT * FROM accounts WHERE id = $1")
+            .bind(id.as_str())
+            .fetch_optional(self.database())
+            .await
+            .map_err(StorageError::database("read the account"))?
+            .as_ref()
+            .map(read)
+            .transpose()
     }
 }
 
-async fn find<'c>(
-    on: impl Into<Target<'c>>,
-    id: &AccountId,
-    doing: &'static str,
-) -> Result<Option<AccountRecord>, StorageError> {
-    sql("SELECT * FROM accounts WHERE id = $1")
-        .bind(id.as_str())
-        .fetch_optional(on)
-        .await
-        .map_err(StorageError::database(doing))?
-        .as_ref()
-        .map(read)
-        .transpose()
-}
-
-/// A name that another account has is the only thing that the database itself refuses.
-fn refused(doing: &'static str) -> impl FnOnce(sqlx::Error) -> StorageError {
-    move |source| match source.as_database_error() {
-        Some(error) if error.is_unique_violation() => {
-            StorageError::Exists { what: "an account of this name" }
-        }
-        _ => StorageError::Database { doing, source },
-    }
-}
-
-/// In the order of [`TABLE`].
-fn values(account: &AccountRecord) -> Vec<Value> {
-    vec![
+/// In the order of [`ACCOUNTS`], without the last.
+pub(crate) fn account_values(account: &AccountRecord) -> Vec<Value> {
+    let mut values = vec![
         account.id.as_str().into(),
         (&account.name).into(),
         account.tier.as_str().into(),
@@ -146,10 +102,12 @@ fn values(account: &AccountRecord) -> Vec<Value> {
         account.minimum_level.as_str().into(),
         account.zero_retention.into(),
         account.audit.into(),
-    ]
+    ];
+    values.extend(suspension_values(account.suspended.as_ref()));
+    values
 }
 
-fn read(row: &Row) -> Result<AccountRecord, StorageError> {
+pub(crate) fn read(row: &Row) -> Result<AccountRecord, StorageError> {
     Ok(AccountRecord {
         id: row.text("id")?,
         name: row.string("name")?,
@@ -162,5 +120,6 @@ fn read(row: &Row) -> Result<AccountRecord, StorageError> {
         minimum_level: row.word("minimum_level", SecurityLevel::parse)?,
         zero_retention: row.flag("zero_retention")?,
         audit: row.flag("audit")?,
+        suspended: read_suspension(row)?,
     })
 }

@@ -24,6 +24,7 @@ use crate::error::StorageError;
 use crate::master_key::{MasterKey, hmac, to_hex};
 use crate::open::Store;
 use crate::seal::{Outside, SealFile};
+use crate::trail::{TrailEntry, TrailKind};
 use crate::usage::{Order, picos};
 
 /// What comes before the first entry.
@@ -97,14 +98,14 @@ impl AuditEntry {
 }
 
 /// An entry in its place in the chain.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChainedEntry {
     /// Its number; the first is 1.
     pub seq: u64,
     /// Its hash, in hexadecimal.
     pub hash: String,
     /// The entry.
-    pub entry: AuditEntry,
+    pub entry: TrailEntry,
 }
 
 /// Which audit entries to list. The default is all of them, newest first.
@@ -112,6 +113,8 @@ pub struct ChainedEntry {
 pub struct AuditFilter {
     /// Only this one.
     pub audit_id: Option<String>,
+    /// Only entries of this kind.
+    pub kind: Option<TrailKind>,
     /// At most so many.
     pub limit: Option<u32>,
     /// In which order, and so which end of the list a limit keeps.
@@ -161,9 +164,10 @@ pub enum Tampering {
 impl Store {
     /// The audit entries in the database that `filter` admits.
     pub async fn audit(&self, filter: &AuditFilter) -> Result<Vec<ChainedEntry>, StorageError> {
-        let mut query = sql("SELECT seq, entry, hash FROM audit_entries");
+        let mut query = sql("SELECT seq, entry, hash FROM audit_entries WHERE ");
+        query.push(filter.kind.map_or("1 = 1", TrailKind::condition));
         if let Some(audit_id) = &filter.audit_id {
-            query.push(" WHERE audit_id = ");
+            query.push(" AND audit_id = ");
             query.push_bind(audit_id);
         }
         query.push(match filter.order {
@@ -362,22 +366,23 @@ pub(crate) async fn end(store: &Store, seal: &AuditSeal) -> Result<Position, Sto
     }
 }
 
-/// Adds entries at the end of the chain; those that are in it already are left out. Returns where
-/// it ends now; `None`: where it did.
+/// Adds entries with their ids at the end of the chain; those that are in it already are left out.
+/// Returns where it ends now; `None`: where it did.
 ///
-/// Only the ingester calls this: there is one writer.
-pub(crate) async fn append(
+/// The ingester and administration call this, each within a transaction that writes: one waits for
+/// the other.
+pub(crate) async fn append<T: Serialize>(
     tx: &mut Transaction,
     seal: &AuditSeal,
     outside: &Outside,
-    entries: &[&AuditEntry],
+    entries: &[(&str, &T)],
 ) -> Result<Option<Position>, StorageError> {
     const DOING: &str = "add to the audit trail";
     if entries.is_empty() {
         return Ok(None);
     }
     let mut last = resume(tx, seal, outside, DOING).await?;
-    for entry in entries {
+    for (audit_id, entry) in entries {
         let json = crate::json::to_string(entry).map_err(|error| StorageError::Unreadable {
             column: "entry",
             value: error.to_string(),
@@ -386,7 +391,7 @@ pub(crate) async fn append(
         let added = sql("INSERT INTO audit_entries (seq, audit_id, entry, previous, hash) \
              VALUES ($1, $2, $3, $4, $5) ON CONFLICT (audit_id) DO NOTHING")
         .bind(next.seq)
-        .bind(&entry.audit_id)
+        .bind(*audit_id)
         .bind(json)
         .bind(&last.hash)
         .bind(&next.hash)

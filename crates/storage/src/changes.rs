@@ -1,4 +1,4 @@
-//! A number that moves whenever a key or an account changes.
+//! A number that moves with each change of a key, an account or whatever keys belong to.
 //!
 //! A server asks for it once a second and reads keys and accounts again when it has moved, so that
 //! a key made or revoked by another process counts within a second.
@@ -18,11 +18,11 @@ impl Store {
     }
 }
 
-/// Counts a change, in the transaction that makes it.
-pub(crate) async fn bump(tx: &mut Transaction, doing: &'static str) -> Result<(), StorageError> {
-    sql("UPDATE changes SET version = version + 1 WHERE id = 1")
-        .execute(tx)
+/// Counts a change, in the transaction that makes it, and returns its number.
+pub(crate) async fn bump(tx: &mut Transaction, doing: &'static str) -> Result<u64, StorageError> {
+    sql("UPDATE changes SET version = version + 1 WHERE id = 1 RETURNING version")
+        .fetch_one(tx)
         .await
-        .map_err(StorageError::database(doing))?;
-    Ok(())
+        .map_err(StorageError::database(doing))?
+        .count("version")
 }

@@ -241,6 +241,9 @@ pub enum StorageError {
         /// What there already is, as in "an account of this name".
         what: &'static str,
     },
+    /// Something is not as it was when it was read; nothing was changed.
+    #[error("it was changed by somebody else at the same moment; look at it and try again")]
+    ChangedMeanwhile,
     /// The database failed.
     #[error("cannot {doing}: the database says: {source}")]
     Database {

@@ -192,21 +192,11 @@ impl Ingester {
         else {
             return Ok(());
         };
-        self.seal(end.clone()).await?;
+        self.seal_file.renew(self.store.data_dir(), end.clone()).await?;
         if let Some(known) = &mut self.known {
             known.seal_is_due = false;
         }
         Ok(())
-    }
-
-    async fn seal(&self, end: Position) -> Result<(), StorageError> {
-        let (file, data_dir) = (self.seal_file.clone(), self.store.data_dir().to_owned());
-        let written = tokio::task::spawn_blocking(move || file.write(&data_dir, &end));
-        written.await.unwrap_or_else(|gone| {
-            Err(StorageError::file("seal the audit trail", self.store.data_dir(), "try again")(
-                gone.into(),
-            ))
-        })
     }
 
     /// Ends the time in which lines without a seal count: what a version without seals left is in
@@ -214,7 +204,7 @@ impl Ingester {
     async fn begin_to_seal(&mut self) -> Result<(), StorageError> {
         if let Some(Known { outside: Outside::NotYet, .. }) = &self.known {
             let end = audit::end(&self.store, &self.seal).await?;
-            self.seal(end.clone()).await?;
+            self.seal_file.renew(self.store.data_dir(), end.clone()).await?;
             if let Some(known) = &mut self.known {
                 known.outside = Outside::Sealed(end);
             }
@@ -303,7 +293,6 @@ impl Ingester {
     /// Stores a batch and the place behind it, or nothing of it.
     async fn try_store(&self, batch: &Batch, pace: Pace) -> Result<Stored, StorageError> {
         const DOING: &str = "ingest the journal";
-        let outside = self.known.as_ref().map_or(&Outside::NotYet, |known| &known.outside);
         let mut tx = self.store.begin_write(DOING).await?;
         if let Some(holder) = &self.holder {
             holder.check(&mut tx).await?;
@@ -318,8 +307,9 @@ impl Ingester {
             tx.rollback(DOING).await?;
             return Ok(Stored::Elsewhere(place));
         }
+        let outside = self.latest_outside(&mut tx).await?;
         let entries = &batch.chunk.entries;
-        let stored = store_entries(&mut tx, (&self.seal, outside), entries, pace).await?;
+        let stored = store_entries(&mut tx, (&self.seal, &outside), entries, pace).await?;
         if let Stored::NotInBulk = stored {
             tx.rollback(DOING).await?;
             return Ok(stored);
@@ -333,6 +323,18 @@ impl Ingester {
         .map_err(StorageError::database(DOING))?;
         tx.commit(DOING).await?;
         Ok(stored)
+    }
+
+    /// Where the audit trail ended, by what this ingester remembers or the file, whichever is later:
+    /// administration seals its entries, too, and whoever cuts those off has to be found out.
+    async fn latest_outside(&self, tx: &mut Transaction) -> Result<Outside, StorageError> {
+        let known = self.known.as_ref().map_or(&Outside::NotYet, |known| &known.outside);
+        let Outside::Sealed(remembered) = known else { return Ok(known.clone()) };
+        Ok(match self.store.outside_in(tx, &self.seal_file).await? {
+            Outside::Sealed(there) if there.seq > remembered.seq => Outside::Sealed(there),
+            // A file that was removed or forged says less than what is remembered.
+            _ => known.clone(),
+        })
     }
 
     /// Deletes a segment of which everything is in the database.
@@ -432,7 +434,7 @@ async fn store_entries(
     for entry in entries {
         match entry {
             JournalEntry::Usage(record) => records.push(&**record),
-            JournalEntry::Audit(entry) => audits.push(&**entry),
+            JournalEntry::Audit(entry) => audits.push((entry.audit_id.as_str(), &**entry)),
             JournalEntry::Sum(sum) => {
                 let at = sum.moment();
                 uses.note(&sum.key_id, at);

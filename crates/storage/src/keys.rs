@@ -1,20 +1,24 @@
-//! Service keys: everything about a key but the key itself.
+//! Service keys, and beside them their secrets: a key keeps its id, settings and history when its
+//! secret is changed.
+
+use std::collections::HashMap;
 
 use serde::Serialize;
 use sluice_core::clock::UnixMillis;
-use sluice_core::ids::{AccountId, KeyId};
+use sluice_core::ids::{AccountId, KeyId, TeamId};
 use sluice_core::key::{KeyClass, MaxTokensBound};
 use sluice_core::level::SecurityLevel;
+use sluice_core::organisation::{Holder, KeyScope};
 use sluice_core::region::Region;
 
-use crate::changes;
-use crate::database::{Row, Target, Value, insert_one, sql, update_one};
+use crate::database::{Row, Transaction, Value, sql};
 use crate::error::StorageError;
 use crate::master_key::KeyHash;
 use crate::open::Store;
+use crate::organisation::{Suspension, Which, read_suspension, suspension_values};
 
 /// A service key's record.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KeyRecord {
     /// Its id: what records and commands name it by.
     pub id: KeyId,
@@ -22,10 +26,13 @@ pub struct KeyRecord {
     pub account_id: AccountId,
     /// What people call it.
     pub name: String,
-    /// Its first characters, for display.
-    pub prefix: String,
-    /// Its keyed hash. Never printed.
-    pub hash: KeyHash,
+    /// Its team; `None`: it belongs to the account.
+    pub team_id: Option<TeamId>,
+    /// The person or service that it belongs to.
+    #[serde(serialize_with = "as_text")]
+    pub holder: Option<Holder>,
+    /// What it may do.
+    pub scopes: Vec<KeyScope>,
     /// Sets its requests an hour and tokens a day.
     pub class: KeyClass,
     /// The models it may ask for; `None`: every model of its account.
@@ -46,7 +53,7 @@ pub struct KeyRecord {
     pub requests_per_hour: Option<u64>,
     /// Tokens a day; `None`: the class's.
     pub tokens_per_day: Option<u64>,
-    /// The person, team or department that is responsible for it.
+    /// A note of who is responsible, from versions that knew no people.
     pub owner: Option<String>,
     /// When it was made.
     pub created_at: UnixMillis,
@@ -54,37 +61,75 @@ pub struct KeyRecord {
     pub expires_at: Option<UnixMillis>,
     /// When it was revoked.
     pub revoked_at: Option<UnixMillis>,
-    /// The key that a rotation put in its place.
-    pub replaced_by: Option<KeyId>,
+    /// Whether it is suspended itself.
+    pub suspended: Option<Suspension>,
+    /// All its secrets, in the order of their creation.
+    pub secrets: Vec<SecretRecord>,
 }
 
-impl KeyRecord {
-    /// Whether the key works at `now`.
+/// What a caller presents for a key: everything about it but itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SecretRecord {
+    /// Its keyed hash. Never printed.
+    #[serde(skip)]
+    pub hash: KeyHash,
+    /// Its first characters, for display.
+    pub prefix: String,
+    /// When it was made.
+    pub created_at: UnixMillis,
+    /// From when on it no longer works.
+    pub expires_at: Option<UnixMillis>,
+    /// When it was revoked.
+    pub revoked_at: Option<UnixMillis>,
+}
+
+impl SecretRecord {
+    /// Whether it works at `now`, as long as its key does.
     pub fn is_valid_at(&self, now: UnixMillis) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|expiry| now < expiry)
     }
 }
 
-/// A rotation: a key is replaced by a new one and works on for a while.
-#[derive(Debug)]
-pub struct Replacement<'a> {
-    /// The key that is replaced.
-    pub old: &'a KeyId,
-    /// From when on it no longer works.
-    pub old_expires_at: UnixMillis,
-    /// The key in its place.
-    pub new: &'a KeyRecord,
+impl KeyRecord {
+    /// Whether the key works at `now`. Whether what it belongs to is suspended is for
+    /// [`Organisation::suspension`](crate::Organisation::suspension) to say.
+    pub fn is_valid_at(&self, now: UnixMillis) -> bool {
+        self.revoked_at.is_none()
+            && self.suspended.is_none()
+            && self.expires_at.is_none_or(|expiry| now < expiry)
+            && self.secrets.iter().any(|secret| secret.is_valid_at(now))
+    }
+
+    /// Whether it may do this.
+    pub fn has(&self, scope: KeyScope) -> bool {
+        self.scopes.contains(&scope)
+    }
+
+    /// Its newest secret.
+    pub fn newest_secret(&self) -> Option<&SecretRecord> {
+        self.secrets.last()
+    }
+
+    /// The first characters of its newest secret.
+    pub fn prefix(&self) -> &str {
+        self.newest_secret().map_or("", |secret| &secret.prefix)
+    }
+}
+
+fn as_text<S: serde::Serializer>(holder: &Option<Holder>, to: S) -> Result<S::Ok, S::Error> {
+    holder.as_ref().map(ToString::to_string).serialize(to)
 }
 
 /// Where keys are kept: the identity first, then everything else.
-const TABLE: (&str, &[&str]) = (
-    "service_keys",
+pub(crate) const KEYS: (&str, &[&str]) = (
+    "keys",
     &[
         "id",
         "account_id",
         "name",
-        "prefix",
-        "hash",
+        "team_id",
+        "holder",
+        "scopes",
         "class",
         "models",
         "regions",
@@ -99,150 +144,123 @@ const TABLE: (&str, &[&str]) = (
         "created_at",
         "expires_at",
         "revoked_at",
-        "replaced_by",
+        "suspended_at",
+        "suspended_reason",
+        "changed",
     ],
 );
 
+/// Where their secrets are kept.
+pub(crate) const SECRETS: (&str, &[&str]) =
+    ("key_secrets", &["hash", "key_id", "prefix", "created_at", "expires_at", "revoked_at"]);
+
 impl Store {
-    /// Adds a key.
-    pub async fn insert_key(&self, key: &KeyRecord) -> Result<(), StorageError> {
-        const DOING: &str = "create the key";
-        let mut tx = self.begin_write(DOING).await?;
-        insert_one(&mut tx, TABLE, values(key)).await.map_err(refused(DOING))?;
-        changes::bump(&mut tx, DOING).await?;
-        tx.commit(DOING).await?;
-        self.sync(DOING).await
-    }
-
-    /// Adds a key in place of another, which then expires; both or neither.
-    ///
-    /// `false`: there is no such key any more, since it was revoked or replaced meanwhile.
-    pub async fn replace_key(&self, replacement: Replacement<'_>) -> Result<bool, StorageError> {
-        const DOING: &str = "rotate the key";
-        let mut tx = self.begin_write(DOING).await?;
-        insert_one(&mut tx, TABLE, values(replacement.new)).await.map_err(refused(DOING))?;
-        let replaced = sql("UPDATE service_keys SET replaced_by = $1, expires_at = $2 \
-             WHERE id = $3 AND replaced_by IS NULL AND revoked_at IS NULL")
-        .bind(replacement.new.id.as_str())
-        .bind(replacement.old_expires_at)
-        .bind(replacement.old.as_str())
-        .execute(&mut tx)
-        .await
-        .map_err(StorageError::database(DOING))?;
-        if replaced == 0 {
-            tx.rollback(DOING).await?;
-            return Ok(false);
-        }
-        changes::bump(&mut tx, DOING).await?;
-        tx.commit(DOING).await?;
-        self.sync(DOING).await?;
-        Ok(true)
-    }
-
     /// All keys, also those that no longer work, in the order of their creation.
     pub async fn keys(&self) -> Result<Vec<KeyRecord>, StorageError> {
-        sql("SELECT * FROM service_keys ORDER BY created_at, id")
-            .fetch_all(self.database())
-            .await
-            .map_err(StorageError::database("list the keys"))?
-            .iter()
-            .map(read)
-            .collect()
+        const DOING: &str = "list the keys";
+        let mut tx = self.begin_read(DOING).await?;
+        read_all(&mut tx, Which::All, DOING).await
     }
 
     /// The key with this id.
     pub async fn key(&self, id: &KeyId) -> Result<Option<KeyRecord>, StorageError> {
-        find(self.database(), id, "read the key").await
+        const DOING: &str = "read the key";
+        let mut tx = self.begin_read(DOING).await?;
+        Ok(read_all(&mut tx, Which::Id(id.as_str()), DOING).await?.pop())
     }
 
-    /// The key with this hash: one that a caller presents.
+    /// The key with this secret: one that a caller presents.
     pub async fn key_of_hash(&self, hash: &KeyHash) -> Result<Option<KeyRecord>, StorageError> {
-        sql("SELECT * FROM service_keys WHERE hash = $1")
-            .bind(hash.to_hex())
-            .fetch_optional(self.database())
-            .await
-            .map_err(StorageError::database("look up the key"))?
-            .as_ref()
-            .map(read)
-            .transpose()
+        let condition = "id IN (SELECT key_id FROM key_secrets WHERE hash = $1)";
+        let mut found = self.keys_where(condition, hash.to_hex()).await?;
+        Ok(found.pop())
     }
 
-    /// Revokes a key for good. `false` where there is no such key, or it is revoked already.
-    pub async fn revoke_key(&self, id: &KeyId, at: UnixMillis) -> Result<bool, StorageError> {
-        const DOING: &str = "revoke the key";
-        let mut tx = self.begin_write(DOING).await?;
-        let revoked =
-            sql("UPDATE service_keys SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL")
-                .bind(at)
-                .bind(id.as_str())
-                .execute(&mut tx)
-                .await
-                .map_err(StorageError::database(DOING))?;
-        changes::bump(&mut tx, DOING).await?;
-        tx.commit(DOING).await?;
-        self.sync(DOING).await?;
-        Ok(revoked > 0)
+    /// The keys that have a secret which begins with `first`.
+    pub async fn keys_of_prefix(&self, first: &str) -> Result<Vec<KeyRecord>, StorageError> {
+        let condition = "id IN (SELECT key_id FROM key_secrets \
+                         WHERE substr(prefix, 1, length($1)) = $1)";
+        self.keys_where(condition, first).await
     }
 
-    /// Writes what may change about a key. Its secret, its creation, its revocation and what
-    /// replaced it stay.
-    ///
-    /// `false`: the key is not as `old` says any more, or there is none; nothing changes.
-    pub async fn change_key(&self, old: &KeyRecord, new: &KeyRecord) -> Result<bool, StorageError> {
-        const DOING: &str = "change the key";
-        let mut tx = self.begin_write(DOING).await?;
-        if find(&mut tx, &old.id, DOING).await?.as_ref() != Some(old) {
-            tx.rollback(DOING).await?;
-            return Ok(false);
-        }
-        let old = old.clone();
-        let new = KeyRecord {
-            id: old.id,
-            prefix: old.prefix,
-            hash: old.hash,
-            created_at: old.created_at,
-            revoked_at: old.revoked_at,
-            replaced_by: old.replaced_by,
-            ..new.clone()
-        };
-        update_one(&mut tx, TABLE, values(&new)).await.map_err(refused(DOING))?;
-        changes::bump(&mut tx, DOING).await?;
-        tx.commit(DOING).await?;
-        self.sync(DOING).await?;
-        Ok(true)
+    /// The keys of this name.
+    pub async fn keys_named(&self, name: &str) -> Result<Vec<KeyRecord>, StorageError> {
+        self.keys_where("name = $1", name).await
+    }
+
+    /// The keys that belong to a person or service.
+    pub async fn keys_of_holder(&self, holder: &Holder) -> Result<Vec<KeyRecord>, StorageError> {
+        self.keys_where("holder = $1", holder.to_string()).await
+    }
+
+    /// The keys of a team.
+    pub async fn keys_of_team(&self, team: &TeamId) -> Result<Vec<KeyRecord>, StorageError> {
+        self.keys_where("team_id = $1", team.as_str()).await
+    }
+
+    async fn keys_where(
+        &self,
+        condition: &str,
+        value: impl Into<Value>,
+    ) -> Result<Vec<KeyRecord>, StorageError> {
+        const DOING: &str = "look up the key";
+        let mut tx = self.begin_read(DOING).await?;
+        read_where(&mut tx, condition, Some(value.into()), DOING).await
     }
 }
 
-async fn find<'c>(
-    on: impl Into<Target<'c>>,
-    id: &KeyId,
+/// Keys with all their secrets.
+pub(crate) async fn read_all(
+    tx: &mut Transaction,
+    which: Which<'_>,
     doing: &'static str,
-) -> Result<Option<KeyRecord>, StorageError> {
-    sql("SELECT * FROM service_keys WHERE id = $1")
-        .bind(id.as_str())
-        .fetch_optional(on)
+) -> Result<Vec<KeyRecord>, StorageError> {
+    let (condition, value) = which.condition();
+    read_where(tx, condition, value, doing).await
+}
+
+async fn read_where(
+    tx: &mut Transaction,
+    condition: &str,
+    value: Option<Value>,
+    doing: &'static str,
+) -> Result<Vec<KeyRecord>, StorageError> {
+    let keys = sql(format!("SELECT * FROM keys WHERE {condition} ORDER BY created_at, id"))
+        .bind_all(value.clone())
+        .fetch_all(&mut *tx)
         .await
-        .map_err(StorageError::database(doing))?
-        .as_ref()
-        .map(read)
-        .transpose()
-}
-
-fn refused(doing: &'static str) -> impl FnOnce(sqlx::Error) -> StorageError {
-    move |source| match source.as_database_error() {
-        Some(error) if error.is_unique_violation() => StorageError::Exists { what: "such a key" },
-        _ => StorageError::Database { doing, source },
+        .map_err(StorageError::database(doing))?;
+    // All secrets are read without a look at each key.
+    let of_these = match &value {
+        None => String::new(),
+        Some(_) => format!(" WHERE key_id IN (SELECT id FROM keys WHERE {condition})"),
+    };
+    let secrets = sql(format!("SELECT * FROM key_secrets{of_these} ORDER BY created_at, hash"))
+        .bind_all(value)
+        .fetch_all(tx)
+        .await
+        .map_err(StorageError::database(doing))?;
+    let mut by_key: HashMap<KeyId, Vec<SecretRecord>> = HashMap::with_capacity(keys.len());
+    for row in &secrets {
+        by_key.entry(row.text("key_id")?).or_default().push(read_secret(row)?);
     }
+    let with_secrets = |row| {
+        let mut key = read(row)?;
+        key.secrets = by_key.remove(&key.id).unwrap_or_default();
+        Ok(key)
+    };
+    keys.iter().map(with_secrets).collect()
 }
 
-/// In the order of [`TABLE`].
-fn values(key: &KeyRecord) -> Vec<Value> {
-    vec![
+/// In the order of [`KEYS`], without the last.
+pub(crate) fn key_values(key: &KeyRecord) -> Vec<Value> {
+    let mut values = vec![
         key.id.as_str().into(),
         key.account_id.as_str().into(),
         (&key.name).into(),
-        (&key.prefix).into(),
-        key.hash.to_hex().into(),
+        key.team_id.as_ref().map(TeamId::as_str).into(),
+        key.holder.as_ref().map(ToString::to_string).into(),
+        list_to_db(Some(&key.scopes)).unwrap_or_default().into(),
         key.class.as_str().into(),
         list_to_db(key.models.as_ref()).into(),
         list_to_db(key.regions.as_ref()).into(),
@@ -257,7 +275,20 @@ fn values(key: &KeyRecord) -> Vec<Value> {
         key.created_at.into(),
         key.expires_at.into(),
         key.revoked_at.into(),
-        key.replaced_by.as_ref().map(KeyId::as_str).into(),
+    ];
+    values.extend(suspension_values(key.suspended.as_ref()));
+    values
+}
+
+/// In the order of [`SECRETS`].
+pub(crate) fn secret_values(key: &KeyId, secret: &SecretRecord) -> Vec<Value> {
+    vec![
+        secret.hash.to_hex().into(),
+        key.as_str().into(),
+        (&secret.prefix).into(),
+        secret.created_at.into(),
+        secret.expires_at.into(),
+        secret.revoked_at.into(),
     ]
 }
 
@@ -266,14 +297,15 @@ fn list_to_db<T: Serialize>(list: Option<&Vec<T>>) -> Option<String> {
     list.and_then(|list| serde_json::to_string(list).ok())
 }
 
+/// Without its secrets.
 fn read(row: &Row) -> Result<KeyRecord, StorageError> {
     Ok(KeyRecord {
         id: row.text("id")?,
         account_id: row.text("account_id")?,
         name: row.string("name")?,
-        prefix: row.string("prefix")?,
-        hash: KeyHash::from_hex(&row.string("hash")?)
-            .ok_or_else(|| StorageError::Unreadable { column: "hash", value: "***".to_owned() })?,
+        team_id: row.text_opt("team_id")?,
+        holder: row.word_opt("holder", Holder::parse)?,
+        scopes: row.json_opt("scopes")?.unwrap_or_default(),
         class: row.word("class", KeyClass::parse)?,
         models: row.json_opt("models")?,
         regions: row.json_opt("regions")?,
@@ -288,6 +320,18 @@ fn read(row: &Row) -> Result<KeyRecord, StorageError> {
         created_at: row.moment("created_at")?,
         expires_at: row.moment_opt("expires_at")?,
         revoked_at: row.moment_opt("revoked_at")?,
-        replaced_by: row.text_opt("replaced_by")?,
+        suspended: read_suspension(row)?,
+        secrets: Vec::new(),
+    })
+}
+
+fn read_secret(row: &Row) -> Result<SecretRecord, StorageError> {
+    Ok(SecretRecord {
+        hash: KeyHash::from_hex(&row.string("hash")?)
+            .ok_or_else(|| StorageError::Unreadable { column: "hash", value: "***".to_owned() })?,
+        prefix: row.string("prefix")?,
+        created_at: row.moment("created_at")?,
+        expires_at: row.moment_opt("expires_at")?,
+        revoked_at: row.moment_opt("revoked_at")?,
     })
 }

@@ -15,13 +15,15 @@
 //! | `lock`, `place` | one server a data folder, and whether it is still there |
 //! | `serving` | one server a PostgreSQL database |
 //! | `master_key` | the secret that all others are derived from; the hash of a service key |
-//! | `accounts`, `keys`, `changes` | who may ask, and when that changed |
+//! | `accounts`, `organisation`, `keys` | who may ask |
+//! | `administration`, `changes` | the one way to change that, and when it changed |
 //! | `models` | when each model was first served |
 //! | `journal` | segments of sealed lines |
 //! | `json` | records as text |
 //! | `ingest` | from the journal into the database |
 //! | `attribution` | whose a request was |
 //! | `usage`, `sums`, `uses`, `windows`, `audit` | the records, and what is added up from them |
+//! | `trail` | the two kinds of audit entries |
 //! | `seal` | the end of the audit trail, sealed outside the database |
 //! | `dump` | a whole database: copies, backups |
 //! | `tail` | what the journal holds and the database does not yet |
@@ -29,6 +31,7 @@
 //! SQLite is embedded; PostgreSQL is a server. The statements are the same for both.
 
 mod accounts;
+mod administration;
 mod attribution;
 mod audit;
 mod changes;
@@ -44,28 +47,36 @@ mod master_key;
 mod migrate;
 mod models;
 mod open;
+mod organisation;
 mod place;
 mod seal;
 mod serving;
 mod sums;
 mod tail;
+mod trail;
 mod usage;
 mod uses;
 mod windows;
 
 pub use accounts::AccountRecord;
+pub use administration::{Change, Record};
 pub use audit::{AuditEntry, AuditFilter, AuditVerification, BrokenLink, ChainedEntry, Tampering};
 pub use dump::{Copy, Restored, TableSum, backup, copy, restore};
 pub use error::StorageError;
 pub use ingest::Ingester;
 pub use journal::{Journal, JournalEntry, Unwritten};
-pub use keys::{KeyRecord, Replacement};
+pub use keys::{KeyRecord, SecretRecord};
 pub use lock::DataLock;
 pub use master_key::{KeyHash, KeyHasher, MasterKey};
 pub use open::{Location, Store, create_data_dir, journal_dir};
+pub use organisation::{
+    DepartmentRecord, Known, Life, MANAGED_BY_FILE, Organisation, PersonRecord, ServiceRecord,
+    Suspension, TeamRecord,
+};
 pub use serving::Serving;
 pub use sums::{DaySum, UsageSum};
 pub use tail::JournalTail;
+pub use trail::{AdministrationEntry, Doing, TrailEntry, TrailKind};
 pub use usage::{Order, UsageFilter, UsageRecord};
 pub use windows::{
     DAY_SECONDS, QUARTER_SECONDS, SubjectKind, SubjectUse, Used, WindowBegan, window_start,

@@ -17,7 +17,7 @@ enum Script {
 use Script::{Differs, Same};
 
 /// The steps in order. A step that has been released is never edited; changes are new steps.
-const STEPS: [(i64, Script); 9] = [
+const STEPS: [(i64, Script); 10] = [
     (1, Same(include_str!("../migrations/0001_records.sql"))),
     (
         2,
@@ -32,6 +32,7 @@ const STEPS: [(i64, Script); 9] = [
     (6, Same(include_str!("../migrations/0006_when_a_key_was_used_last.sql"))),
     (7, Same(include_str!("../migrations/0007_the_journal_is_sealed.sql"))),
     (8, Same(include_str!("../migrations/0008_who_serves.sql"))),
+    (9, Same(include_str!("../migrations/0009_organisation.sql"))),
     (10, Same(include_str!("../migrations/0010_one_rollup_for_every_window.sql"))),
 ];
 
@@ -155,6 +156,46 @@ mod tests {
         let master = crate::MasterKey::load_or_create(dir.path()).unwrap();
         let expected = [("k1".into(), sluice_core::clock::UnixMillis(172_800_000))];
         assert_eq!(store.last_uses(&master).await.unwrap(), expected.into());
+    }
+
+    /// A key and the one that a rotation put in its place stay two keys.
+    #[tokio::test]
+    async fn old_keys_keep_everything_and_get_their_secret_beside_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let (one, two) = ("1".repeat(64), "2".repeat(64));
+        let rows = format!(
+            "INSERT INTO accounts VALUES ('a', 'default', 'highest', 1, NULL, NULL, NULL, NULL, \
+             'standard', FALSE, FALSE); \
+             INSERT INTO service_keys VALUES ('new', 'a', 'ci', 'svc_ent_bbbb', '{two}', \
+             'production', NULL, NULL, NULL, 'standard', FALSE, FALSE, 'model', 7, NULL, 'the team', \
+             20, NULL, NULL, NULL); \
+             INSERT INTO service_keys VALUES ('old', 'a', 'ci', 'svc_ent_aaaa', '{one}', \
+             'production', '[\"m\"]', NULL, NULL, 'high', TRUE, FALSE, 'documented', NULL, 8, NULL, \
+             10, 30, 25, 'new')"
+        );
+        let store = at(dir.path(), 7).await;
+        store.script(&rows).await;
+        store.close().await;
+        let store = Store::open(dir.path()).await.unwrap();
+        let keys = store.keys().await.unwrap();
+        let [old, new] = keys.as_slice() else { panic!("{keys:?}") };
+        assert_eq!(
+            (old.id.as_str(), old.prefix(), new.prefix()),
+            ("old", "svc_ent_aaaa", "svc_ent_bbbb")
+        );
+        assert_eq!((new.owner.as_deref(), new.requests_per_hour), (Some("the team"), Some(7)));
+        assert_eq!(
+            (old.expires_at.map(|it| it.0), old.revoked_at.map(|it| it.0)),
+            (Some(30), Some(25))
+        );
+        assert_eq!(old.models.as_deref(), Some(&["m".to_owned()][..]));
+        for key in &keys {
+            assert_eq!(key.scopes, sluice_core::organisation::KeyScope::ALL);
+            assert_eq!((key.secrets.len(), &key.holder, &key.team_id), (1, &None, &None));
+            let found = store.key_of_hash(&key.secrets[0].hash).await.unwrap();
+            assert_eq!(found.as_ref(), Some(key));
+        }
+        assert_eq!(store.known(None).await.unwrap().organisation.accounts.len(), 1);
     }
 
     #[tokio::test]

@@ -4,10 +4,12 @@
 //! and seal together, or put an older copy of the database back. So `audit.seal` in the data folder
 //! says where the trail ended, too, under a key derived from the master key.
 //!
-//! The file is written after the transaction that it speaks of, once that is on disk, and no
-//! further batch is ingested before. So it may lie one batch behind the database, never ahead:
-//! wherever a crash hits, the entry that it names stands in the database, with that hash. Anything
-//! else is tampering.
+//! The file is written after the transaction that it speaks of, once that is on disk. So it may lie
+//! behind the database, never ahead: wherever a crash hits, the entry that it names stands in the
+//! database, with that hash. Anything else is tampering.
+//!
+//! The ingester and administration, often in another process, both renew it. One waits for the
+//! other, and whoever finds a later end in the file leaves it: it never goes back.
 //!
 //! A data folder without the file is one of a version that did not write it, until both the database
 //! and the master key's file note that the file was made. From that moment on, lines of the journal
@@ -22,7 +24,7 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq as _;
 
 use crate::audit::Position;
-use crate::database::sql;
+use crate::database::{Target, sql};
 use crate::error::StorageError;
 use crate::master_key::{MasterKey, hmac, to_hex};
 use crate::open::Store;
@@ -87,13 +89,32 @@ impl SealFile {
         to_hex(&mac.finalize().into_bytes())
     }
 
-    /// Replaces the file. Blocks until the transactions so far and the file are on disk.
-    pub(crate) fn write(&self, data_dir: &Path, position: &Position) -> Result<(), StorageError> {
-        self.replace(data_dir, position).map_err(StorageError::file(
+    /// Seals `end`, unless the file says a later one.
+    pub(crate) async fn renew(&self, data_dir: &Path, end: Position) -> Result<(), StorageError> {
+        let (file, folder) = (self.clone(), data_dir.to_owned());
+        let written = tokio::task::spawn_blocking(move || file.write(&folder, &end));
+        written.await.unwrap_or_else(|gone| {
+            Err(StorageError::file("seal the audit trail", data_dir, "try again")(gone.into()))
+        })
+    }
+
+    /// The same. Blocks until the transactions so far and the file are on disk.
+    pub(crate) fn write(&self, data_dir: &Path, end: &Position) -> Result<(), StorageError> {
+        let failed = StorageError::file(
             "write the audit trail's seal",
             &self.path,
             "check the disk and the folder's permissions",
-        ))
+        );
+        let renew = || {
+            // Others wait here, in this process or another.
+            let turn = File::create(self.path.with_extension("seal-turn"))?;
+            turn.lock()?;
+            match self.read() {
+                Ok(Outside::Sealed(there)) if there.seq > end.seq => Ok(()),
+                _ => self.replace(data_dir, end),
+            }
+        };
+        renew().map_err(failed)
     }
 
     fn replace(&self, data_dir: &Path, position: &Position) -> io::Result<()> {
@@ -123,13 +144,22 @@ impl Store {
     /// What is known outside the database. Ask for it before you look at the trail: it may grow
     /// in between, and the file with it.
     pub(crate) async fn outside(&self, file: &SealFile) -> Result<Outside, StorageError> {
+        self.outside_in(self.database(), file).await
+    }
+
+    /// The same, asked within a transaction: one that writes must not wait for a connection.
+    pub(crate) async fn outside_in<'c>(
+        &self,
+        on: impl Into<Target<'c>>,
+        file: &SealFile,
+    ) -> Result<Outside, StorageError> {
         let found = file.read()?;
         if found != Outside::Missing || file.is_noted {
             return Ok(found);
         }
         let noted = sql("SELECT value FROM meta WHERE name = $1")
             .bind(NOTE)
-            .fetch_optional(self.database())
+            .fetch_optional(on)
             .await
             .map_err(StorageError::database("look for the audit trail's seal"))?;
         Ok(if noted.is_some() { Outside::Missing } else { Outside::NotYet })

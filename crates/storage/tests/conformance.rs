@@ -4,20 +4,21 @@
 
 mod common;
 
-use common::{NOW, Place, account, audit, key, sum, usage};
+use common::{NOW, Place, account, audit, key, put, secret, sum, usage};
 use sluice_core::clock::UnixMillis;
-use sluice_core::ids::KeyId;
+use sluice_core::ids::{DepartmentId, KeyId, PersonId};
 use sluice_core::key::{AccountTier, KeyClass, MaxTokensBound};
 use sluice_core::level::SecurityLevel;
 use sluice_core::money::PicoUsd;
-use sluice_core::organisation::{Holder, Subject};
+use sluice_core::organisation::{Holder, KeyScope, Role, Subject};
 use sluice_core::outcome::Outcome;
 use sluice_core::region::Region;
 use sluice_core::usage::Usage;
 use sluice_storage::{
-    AccountRecord, AuditFilter, DAY_SECONDS, Ingester, Journal, JournalEntry, KeyRecord, MasterKey,
-    Order, QUARTER_SECONDS, Replacement, StorageError, Store, SubjectKind, UsageFilter,
-    UsageRecord, UsageSum, Used, WindowBegan, window_start,
+    AccountRecord, AuditFilter, DAY_SECONDS, DepartmentRecord, Ingester, Journal, JournalEntry,
+    KeyRecord, Life, MasterKey, Order, Organisation, PersonRecord, QUARTER_SECONDS, SecretRecord,
+    ServiceRecord, StorageError, Store, SubjectKind, Suspension, TeamRecord, TrailEntry, TrailKind,
+    UsageFilter, UsageRecord, UsageSum, Used, WindowBegan, window_start,
 };
 
 #[tokio::test]
@@ -35,9 +36,10 @@ async fn postgres_conforms() {
 /// Takes an empty store through everything that it can do.
 async fn suite(store: &Store) {
     let master = MasterKey::load_or_create(store.data_dir()).unwrap();
-    accounts_keep_everything_and_names_are_unique(store).await;
+    accounts_keep_everything_and_names_are_unique(store, &master).await;
     keys_keep_everything(store, &master).await;
-    keys_are_revoked_expired_and_replaced(store, &master).await;
+    keys_are_changed_revoked_and_given_secrets(store, &master).await;
+    the_organisation_is_kept(store, &master).await;
     the_journal_is_ingested(store, &master).await;
     usage_is_filtered_and_ordered(store).await;
     sums_and_windows_add_up(store).await;
@@ -48,10 +50,10 @@ async fn suite(store: &Store) {
     quarters_are_pruned_and_sums_stay(store).await;
 }
 
-async fn accounts_keep_everything_and_names_are_unique(store: &Store) {
+async fn accounts_keep_everything_and_names_are_unique(store: &Store, master: &MasterKey) {
     let before = store.change_version().await.unwrap();
-    store.insert_account(&account("a1")).await.unwrap();
-    store.insert_account(&account("a2")).await.unwrap();
+    put(store, master, None, account("a1")).await.unwrap();
+    put(store, master, None, account("a2")).await.unwrap();
     assert_eq!(store.account(&"a1".into()).await.unwrap(), Some(account("a1")));
     assert_eq!(store.account(&"a9".into()).await.unwrap(), None);
     assert_eq!(store.accounts().await.unwrap(), [account("a1"), account("a2")]);
@@ -59,7 +61,7 @@ async fn accounts_keep_everything_and_names_are_unique(store: &Store) {
 
     let mut same_name = account("a3");
     same_name.name = account("a1").name;
-    let error = store.insert_account(&same_name).await.unwrap_err();
+    let error = put(store, master, None, same_name).await.unwrap_err();
     assert!(matches!(error, StorageError::Exists { .. }), "{error}");
     assert_eq!(store.change_version().await.unwrap(), before + 2, "nothing changed");
 
@@ -74,14 +76,15 @@ async fn accounts_keep_everything_and_names_are_unique(store: &Store) {
         minimum_level: SecurityLevel::Maximum,
         zero_retention: true,
         audit: false,
+        suspended: Some(Suspension { at: NOW, reason: "unpaid".to_owned() }),
         ..old.clone()
     };
-    assert!(store.change_account(&old, &new).await.unwrap());
+    put(store, master, Some(old.clone().into()), new.clone()).await.unwrap();
     assert_eq!(store.account(&"a2".into()).await.unwrap(), Some(new.clone()));
-    assert!(!store.change_account(&old, &old).await.unwrap(), "it is not as it was");
-    assert!(!store.change_account(&account("a9"), &new).await.unwrap());
+    let stale = put(store, master, Some(old.clone().into()), old).await;
+    assert!(matches!(stale, Err(StorageError::ChangedMeanwhile)), "it is not as it was");
     let taken = AccountRecord { name: account("a1").name, ..new.clone() };
-    let error = store.change_account(&new, &taken).await.unwrap_err();
+    let error = put(store, master, Some(new.into()), taken).await.unwrap_err();
     assert!(matches!(error, StorageError::Exists { .. }), "{error}");
     assert_eq!(store.change_version().await.unwrap(), before + 3);
 }
@@ -90,21 +93,23 @@ async fn keys_keep_everything(store: &Store, master: &MasterKey) {
     let mut plain = key("k2", "a1", master);
     plain.models = None;
     plain.regions = None;
-    store.insert_key(&key("k1", "a1", master)).await.unwrap();
-    store.insert_key(&plain).await.unwrap();
-    assert_eq!(store.keys().await.unwrap(), [key("k1", "a1", master), plain]);
+    put(store, master, None, key("k1", "a1", master)).await.unwrap();
+    put(store, master, None, plain.clone()).await.unwrap();
+    assert_eq!(store.keys().await.unwrap(), [key("k1", "a1", master), plain.clone()]);
     assert_eq!(store.key(&"k1".into()).await.unwrap(), Some(key("k1", "a1", master)));
     assert_eq!(store.key(&"k9".into()).await.unwrap(), None);
     let hash = |text: &str| master.key_hasher().hash(text);
     let found = store.key_of_hash(&hash("k1")).await.unwrap();
     assert_eq!(found, Some(key("k1", "a1", master)));
     assert_eq!(store.key_of_hash(&hash("k9")).await.unwrap(), None);
-    let error = store.insert_key(&key("k1", "a1", master)).await.unwrap_err();
-    assert!(matches!(error, StorageError::Exists { .. }), "{error}");
-    store.insert_key(&key("k8", "no such account", master)).await.unwrap_err();
+    assert_eq!(store.keys_of_prefix("svc_ent_Ab1").await.unwrap().len(), 2);
+    assert_eq!(store.keys_of_prefix("svc_entXAb1").await.unwrap(), []);
+    assert_eq!(store.keys_named("key k2").await.unwrap(), [plain]);
+    put(store, master, None, key("k1", "a1", master)).await.unwrap_err();
+    put(store, master, None, key("k8", "no such account", master)).await.unwrap_err();
 }
 
-async fn keys_are_revoked_expired_and_replaced(store: &Store, master: &MasterKey) {
+async fn keys_are_changed_revoked_and_given_secrets(store: &Store, master: &MasterKey) {
     let id = "k1".into();
     let version = store.change_version().await.unwrap();
     let old = store.key(&id).await.unwrap().unwrap();
@@ -112,6 +117,7 @@ async fn keys_are_revoked_expired_and_replaced(store: &Store, master: &MasterKey
         account_id: "a2".into(),
         name: "another name".to_owned(),
         class: KeyClass::Development,
+        scopes: KeyScope::ALL.to_vec(),
         models: None,
         regions: None,
         region: Some(Region::EuWest),
@@ -123,35 +129,118 @@ async fn keys_are_revoked_expired_and_replaced(store: &Store, master: &MasterKey
         tokens_per_day: Some(9),
         owner: None,
         expires_at: Some(UnixMillis(NOW.0 + 5)),
+        suspended: Some(Suspension { at: NOW, reason: "leaked?".to_owned() }),
         ..old.clone()
     };
-    assert!(store.change_key(&old, &new).await.unwrap());
-    let expiring = store.key(&id).await.unwrap().unwrap();
-    assert_eq!(expiring, new);
-    assert!(expiring.is_valid_at(NOW) && !expiring.is_valid_at(UnixMillis(NOW.0 + 5)));
-    assert!(!store.change_key(&old, &old).await.unwrap(), "it is not as it was");
-    assert!(store.change_key(&new, &old).await.unwrap());
-    let nobody = KeyRecord { id: "k9".into(), ..old };
-    assert!(!store.change_key(&nobody, &nobody).await.unwrap());
+    put(store, master, Some(old.clone().into()), new.clone()).await.unwrap();
+    assert_eq!(store.key(&id).await.unwrap(), Some(new.clone()));
+    assert!(!new.is_valid_at(NOW));
+    let stale = put(store, master, Some(old.clone().into()), old.clone()).await;
+    assert!(matches!(stale, Err(StorageError::ChangedMeanwhile)), "it is not as it was");
+    put(store, master, Some(new.into()), old.clone()).await.unwrap();
 
-    assert!(store.revoke_key(&id, NOW).await.unwrap());
-    assert!(!store.revoke_key(&id, UnixMillis(NOW.0 + 1)).await.unwrap(), "only once");
-    let revoked = store.key(&id).await.unwrap().unwrap();
-    assert_eq!(revoked.revoked_at, Some(NOW));
-    assert!(!revoked.is_valid_at(NOW));
+    let mut rotated = old.clone();
+    rotated.secrets[0].expires_at = Some(UnixMillis(NOW.0 + 9));
+    let later = SecretRecord { created_at: UnixMillis(NOW.0 + 1), ..secret("k1 again", master) };
+    rotated.secrets.push(later);
+    put(store, master, Some(old.into()), rotated.clone()).await.unwrap();
+    for text in ["k1", "k1 again"] {
+        let found = store.key_of_hash(&master.key_hasher().hash(text)).await.unwrap();
+        assert_eq!(found.as_ref(), Some(&rotated), "{text}");
+    }
+    let changed = store.known(Some(version)).await.unwrap();
+    assert_eq!(changed.keys, [rotated.clone()]);
+    assert_eq!(changed.version, version + 3);
+    assert!(changed.organisation.accounts.is_empty(), "they were not touched");
 
-    let new = key("k3", "a1", master);
-    let replacement =
-        Replacement { old: &"k2".into(), old_expires_at: UnixMillis(NOW.0 + 9), new: &new };
-    assert!(store.replace_key(replacement).await.unwrap());
-    let old = store.key(&"k2".into()).await.unwrap().unwrap();
-    assert_eq!(old.replaced_by, Some("k3".into()));
-    assert_eq!(old.expires_at, Some(UnixMillis(NOW.0 + 9)));
-    let another = key("k4", "a1", master);
-    let replacement = Replacement { old: &"k2".into(), old_expires_at: NOW, new: &another };
-    assert!(!store.replace_key(replacement).await.unwrap(), "only once");
-    assert_eq!(store.key(&"k4".into()).await.unwrap(), None, "both or neither");
-    assert!(store.change_version().await.unwrap() > version);
+    let revoked = KeyRecord { revoked_at: Some(NOW), ..rotated.clone() };
+    put(store, master, Some(rotated.into()), revoked.clone()).await.unwrap();
+    assert!(!store.key(&id).await.unwrap().unwrap().is_valid_at(NOW));
+    put(store, master, None, key("k3", "a1", master)).await.unwrap();
+}
+
+/// Everything that a key can belong to, and what must not be left behind.
+async fn the_organisation_is_kept(store: &Store, master: &MasterKey) {
+    let life = Life::from(NOW);
+    let department = |id: &str| DepartmentRecord {
+        id: id.into(),
+        account_id: "a1".into(),
+        name: "engineering".to_owned(),
+        life: life.clone(),
+    };
+    let team = TeamRecord {
+        id: "t1".into(),
+        account_id: "a1".into(),
+        department_id: "d1".into(),
+        name: "compilers".to_owned(),
+        life: life.clone(),
+    };
+    let person = |id: &str, role: Role| PersonRecord {
+        id: id.into(),
+        account_id: "a1".into(),
+        email: format!("{id}@example.org"),
+        name: Some("Ada".to_owned()),
+        role,
+        operator: true,
+        teams: vec!["t1".into()],
+        life: Life { managed_by: Some("file".to_owned()), ..life.clone() },
+    };
+    let service = ServiceRecord {
+        id: "s1".into(),
+        account_id: "a1".into(),
+        team_id: Some("t1".into()),
+        name: "ci".to_owned(),
+        life: life.clone(),
+    };
+    let meanwhile = |done: Result<(), StorageError>| {
+        assert!(matches!(done, Err(StorageError::ChangedMeanwhile)), "{done:?}");
+    };
+    meanwhile(put(store, master, None, TeamRecord { id: "t0".into(), ..team.clone() }).await);
+    put(store, master, None, department("d1")).await.unwrap();
+    let error = put(store, master, None, department("d2")).await.unwrap_err();
+    assert!(error.to_string().contains("a department of this name"), "{error}");
+    put(store, master, None, team.clone()).await.unwrap();
+    put(store, master, None, person("p1", Role::Owner)).await.unwrap();
+    put(store, master, None, service.clone()).await.unwrap();
+
+    let version = store.change_version().await.unwrap();
+    let found = store.organisation().await.unwrap();
+    assert_eq!(found.departments[&DepartmentId::from("d1")], department("d1"));
+    assert_eq!(found.teams[&team.id], team);
+    assert_eq!(found.people[&PersonId::from("p1")], person("p1", Role::Owner));
+    assert_eq!(found.services[&service.id], service);
+    assert_eq!(store.known(Some(version)).await.unwrap().organisation, Organisation::default());
+
+    let mut held = key("k4", "a1", master);
+    held.team_id = Some("t1".into());
+    held.holder = Some(Holder::Person("p1".into()));
+    put(store, master, None, held.clone()).await.unwrap();
+    let around = store.organisation_of(&held).await.unwrap();
+    let attribution = around.attribution(&held);
+    assert_eq!(attribution.department, Some("d1".into()));
+    assert_eq!(attribution, found.attribution(&held));
+    assert_eq!(store.keys_of_team(&"t1".into()).await.unwrap(), [held.clone()]);
+    let holder = Holder::Person("p1".into());
+    assert_eq!(store.keys_of_holder(&holder).await.unwrap(), [held.clone()]);
+
+    let removed = |life: &Life| Life { removed_at: Some(NOW), ..life.clone() };
+    // A department with a team, the last owner, and a holder of another account stay out.
+    let gone = DepartmentRecord { life: removed(&life), ..department("d1") };
+    meanwhile(put(store, master, Some(department("d1").into()), gone).await);
+    let owner = person("p1", Role::Owner);
+    meanwhile(put(store, master, Some(owner.clone().into()), person("p1", Role::Admin)).await);
+    let elsewhere = KeyRecord { account_id: "a2".into(), id: "k5".into(), ..held.clone() };
+    let elsewhere = KeyRecord { secrets: vec![secret("k5", master)], ..elsewhere };
+    meanwhile(put(store, master, None, elsewhere).await);
+    put(store, master, None, person("p2", Role::Owner)).await.unwrap();
+    let gone = PersonRecord { life: removed(&owner.life), ..owner.clone() };
+    put(store, master, Some(owner.into()), gone).await.unwrap();
+    let around = store.organisation_of(&held).await.unwrap();
+    assert!(around.suspension(&held).unwrap().contains("person"), "its holder was removed");
+    assert_eq!(around.attribution(&held), attribution, "whose it was stays");
+    put(store, master, None, PersonRecord { id: "p3".into(), ..person("p1", Role::Developer) })
+        .await
+        .unwrap();
 }
 
 async fn the_journal_is_ingested(store: &Store, master: &MasterKey) {
@@ -238,13 +327,20 @@ async fn sums_and_windows_add_up(store: &Store) {
 }
 
 async fn the_audit_trail_holds(store: &Store, master: &MasterKey) {
+    let of_kind = |kind| AuditFilter { kind: Some(kind), ..AuditFilter::default() };
+    let requests = store.audit(&of_kind(TrailKind::Request)).await.unwrap();
+    assert_eq!(requests.len(), 100);
+    assert_eq!(requests[0].entry.request(), Some(&audit(99)));
+    let administered = store.audit(&of_kind(TrailKind::Administration)).await.unwrap();
+    assert!(administered.iter().all(|it| matches!(it.entry, TrailEntry::Administration(_))));
+    let everything = administered.len() + requests.len();
     let filter = AuditFilter { limit: Some(1), ..AuditFilter::default() };
     let newest = store.audit(&filter).await.unwrap();
-    assert_eq!((newest[0].seq, &newest[0].entry), (100, &audit(99)));
+    assert_eq!(newest[0].seq, everything as u64);
     let filter = AuditFilter { audit_id: Some("aud-000007".to_owned()), ..AuditFilter::default() };
-    assert_eq!(store.audit(&filter).await.unwrap()[0].entry, audit(7));
+    assert_eq!(store.audit(&filter).await.unwrap()[0].entry.request(), Some(&audit(7)));
     let verification = store.verify_audit(master).await.unwrap();
-    assert_eq!((verification.entries, verification.broken), (100, None));
+    assert_eq!((verification.entries, verification.broken), (everything as u64, None));
     assert_eq!(verification.head, newest[0].hash);
 }
 

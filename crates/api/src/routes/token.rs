@@ -25,10 +25,11 @@ pub(crate) fn show(api: &Api, principal: &Principal) -> Result<Response<Response
         "object": "token",
         "valid": true,
         "key": {
-            "prefix": key.prefix,
+            "prefix": principal.secret.prefix,
             "name": key.name,
             "class": key.class.as_str(),
             "permissions": {
+                "scopes": key.scopes,
                 "models": key.models,
                 "regions": key.regions,
                 "suite": principal.suite.as_str(),
@@ -37,7 +38,7 @@ pub(crate) fn show(api: &Api, principal: &Principal) -> Result<Response<Response
                 "zero_retention": key.zero_retention || principal.account.zero_retention,
             },
             "created_at": key.created_at.to_rfc3339(),
-            "expires_at": key.expires_at.map(|at| at.to_rfc3339()),
+            "expires_at": principal.expires_at().map(|at| at.to_rfc3339()),
         },
         "account": { "name": principal.account.name, "tier": principal.account.tier.as_str() },
         "limits": {

@@ -19,6 +19,7 @@ use sluice_core::clock::{ManualClock, UnixMillis};
 use sluice_core::key::{AccountTier, KeyClass, MaxTokensBound, Suite};
 use sluice_core::level::SecurityLevel;
 use sluice_core::money::{Price, TokenPrice};
+use sluice_core::organisation::KeyScope;
 use sluice_core::region::Region;
 use sluice_gateway::accounting::Accounting;
 use sluice_gateway::gateway::Gateway;
@@ -32,7 +33,7 @@ use sluice_providers::endpoint::{Auth, Endpoint, Quirks};
 use sluice_providers::upstream::{Sending, TransportError, Upstream};
 use sluice_routing::catalog::{Capabilities, Catalog, Deployment, Model};
 use sluice_security::request::{Filter, FilterSettings};
-use sluice_storage::{AccountRecord, Journal, KeyRecord, MasterKey};
+use sluice_storage::{AccountRecord, Journal, KeyRecord, MasterKey, Organisation, SecretRecord};
 
 /// 2026-11-21, 09:30 in UTC.
 pub(crate) const NOW: UnixMillis = UnixMillis(1_795_253_400_000);
@@ -128,7 +129,7 @@ impl House {
         for (name, change) in key_changes() {
             let key = ServiceKey::generate().unwrap();
             let mut record = key_record(name);
-            record.hash = hasher.hash(key.expose());
+            record.secrets[0].hash = hasher.hash(key.expose());
             change(&mut record);
             if name != "unknown" {
                 records.push(record);
@@ -136,7 +137,8 @@ impl House {
             keys.insert(name, key.expose().to_owned());
         }
         let small = AccountRecord { tier: AccountTier::Lowest, ..account("small") };
-        gateway.replace_directory(records, vec![account("house"), small]);
+        let organisation = Organisation::of_accounts([account("house"), small]);
+        gateway.replace_directory(records, &organisation);
         let cors = Cors::new(origins.iter().map(|&origin| origin.to_owned()).collect());
         let api = Api::new(
             gateway.clone(),
@@ -211,12 +213,9 @@ fn key_record(name: &str) -> KeyRecord {
         id: format!("key_{name}").into(),
         account_id: "house".into(),
         name: name.to_owned(),
-        prefix: "svc_ent_Ab12".to_owned(),
-        // Set by the caller, who has the key.
-        hash: MasterKey::load_or_create(tempfile::tempdir().unwrap().path())
-            .unwrap()
-            .key_hasher()
-            .hash(name),
+        team_id: None,
+        holder: None,
+        scopes: KeyScope::ALL.to_vec(),
         class: KeyClass::Production,
         models: None,
         regions: None,
@@ -231,7 +230,18 @@ fn key_record(name: &str) -> KeyRecord {
         created_at: NOW,
         expires_at: None,
         revoked_at: None,
-        replaced_by: None,
+        suspended: None,
+        secrets: vec![SecretRecord {
+            // Set by the caller, who has the key.
+            hash: MasterKey::load_or_create(tempfile::tempdir().unwrap().path())
+                .unwrap()
+                .key_hasher()
+                .hash(name),
+            prefix: "svc_ent_Ab12".to_owned(),
+            created_at: NOW,
+            expires_at: None,
+            revoked_at: None,
+        }],
     }
 }
 
@@ -248,6 +258,7 @@ fn account(id: &str) -> AccountRecord {
         minimum_level: SecurityLevel::Standard,
         zero_retention: false,
         audit: false,
+        suspended: None,
     }
 }
 

@@ -1,15 +1,18 @@
 //! Accounts: made, listed, changed.
 
+use sluice_core::ids::AccountId;
 use sluice_core::key::AccountTier;
 use sluice_core::level::SecurityLevel;
 use sluice_core::region::Region;
-use sluice_storage::{AccountRecord, StorageError};
+use sluice_storage::{AccountRecord, Record, StorageError};
 
-use crate::admin::{Admin, AdminError, checked_name};
+use crate::admin::find::Kind;
+use crate::admin::permissions::Verb;
+use crate::admin::{Admin, AdminError, Deed, View, checked_name};
 use crate::service_key::random_name;
 
 /// The account that keys belong to when nobody says.
-const DEFAULT_NAME: &str = "default";
+pub(super) const DEFAULT_NAME: &str = "default";
 
 /// The account to make.
 #[derive(Debug, Clone)]
@@ -90,15 +93,19 @@ impl Admin<'_> {
             minimum_level: wish.minimum_level,
             zero_retention: wish.zero_retention,
             audit: wish.audit,
+            suspended: None,
         };
         check_limits(&account)?;
-        self.store.insert_account(&account).await?;
+        let view = self.view().await?;
+        let deed = Deed::create(Verb::CreateAccount, account.clone());
+        self.carry_out(&view, vec![deed]).await?;
         Ok(account)
     }
 
     /// The default account; makes it, with the highest tier, where there is none.
     pub async fn default_account(&self) -> Result<AccountRecord, AdminError> {
-        if let Some(account) = self.account_if_any(DEFAULT_NAME).await? {
+        let is_default = |it: &AccountRecord| it.name == DEFAULT_NAME;
+        if let Some(account) = self.accounts().await?.into_iter().find(is_default) {
             return Ok(account);
         }
         match self.create_account(NewAccount::named(DEFAULT_NAME, AccountTier::Highest)).await {
@@ -110,22 +117,35 @@ impl Admin<'_> {
         }
     }
 
-    /// All accounts, in the order of their creation.
+    /// The account that is meant where one is needed: the one that is named, the actor's own, or
+    /// the only one there is. Makes the default account where there is none yet.
+    pub(super) async fn account_for(
+        &self,
+        view: View,
+        text: Option<&str>,
+    ) -> Result<(View, AccountId), AdminError> {
+        if let Some(id) = view.account_or_only(text)? {
+            return Ok((view, id));
+        }
+        let id = self.default_account().await?.id;
+        Ok((self.view().await?, id))
+    }
+
+    /// All accounts that may be seen, in the order of their creation.
     pub async fn accounts(&self) -> Result<Vec<AccountRecord>, AdminError> {
-        Ok(self.store.accounts().await?)
+        let view = self.view().await?;
+        let records = view.list(Kind::Account).into_iter();
+        Ok(records
+            .filter_map(|record| match record {
+                Record::Account(account) => Some(account),
+                _ => None,
+            })
+            .collect())
     }
 
     /// The account with this id or name.
     pub async fn account(&self, id_or_name: &str) -> Result<AccountRecord, AdminError> {
-        self.account_if_any(id_or_name)
-            .await?
-            .ok_or_else(|| AdminError::NoSuchAccount(id_or_name.to_owned()))
-    }
-
-    async fn account_if_any(&self, id_or_name: &str) -> Result<Option<AccountRecord>, AdminError> {
-        let accounts = self.store.accounts().await?;
-        let fits = |it: &AccountRecord| it.id.as_str() == id_or_name || it.name == id_or_name;
-        Ok(accounts.into_iter().find(fits))
+        self.view().await?.account(id_or_name)
     }
 
     /// Changes an account and returns it as it is now.
@@ -134,7 +154,8 @@ impl Admin<'_> {
         id_or_name: &str,
         change: AccountChange,
     ) -> Result<AccountRecord, AdminError> {
-        let old = self.account(id_or_name).await?;
+        let view = self.view().await?;
+        let old = view.account(id_or_name)?;
         let named = change.name.as_deref().map(checked_name).transpose()?;
         // A new one of the highest tier would take its place.
         if old.name == DEFAULT_NAME && named.as_ref().is_some_and(|name| name != DEFAULT_NAME) {
@@ -150,13 +171,11 @@ impl Admin<'_> {
             minimum_level: change.minimum_level.unwrap_or(old.minimum_level),
             zero_retention: change.zero_retention.unwrap_or(old.zero_retention),
             audit: change.audit.unwrap_or(old.audit),
-            id: old.id.clone(),
-            created_at: old.created_at,
+            ..old.clone()
         };
         check_limits(&new)?;
-        if !self.store.change_account(&old, &new).await? {
-            return Err(AdminError::ChangedMeanwhile);
-        }
+        let deed = Deed::change(Verb::ChangeAccount, old, new.clone());
+        self.carry_out(&view, vec![deed]).await?;
         Ok(new)
     }
 }

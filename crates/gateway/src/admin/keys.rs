@@ -1,20 +1,18 @@
-//! Service keys: made, found, changed, rotated, revoked.
-
-use std::time::Duration;
+//! Service keys: made, changed, moved.
 
 use sluice_core::clock::UnixMillis;
-use sluice_core::ids::KeyId;
+use sluice_core::ids::AccountId;
 use sluice_core::key::{KeyClass, MaxTokensBound};
 use sluice_core::level::SecurityLevel;
+use sluice_core::organisation::KeyScope;
 use sluice_core::region::Region;
 use sluice_routing::catalog::Catalog;
-use sluice_storage::{KeyRecord, Replacement};
+use sluice_storage::{KeyRecord, Record};
 
-use crate::admin::{Admin, AdminError, checked_name};
-use crate::service_key::{PREFIX, ServiceKey, random_name};
-
-/// How long a rotated key still works, unless its owner picks something else.
-pub const DEFAULT_GRACE: Duration = Duration::from_secs(24 * 60 * 60);
+use crate::admin::lifecycle::usable;
+use crate::admin::permissions::Verb;
+use crate::admin::{Admin, AdminError, Deed, checked_name};
+use crate::service_key::{ServiceKey, random_name};
 
 /// The key to make.
 #[derive(Debug, Clone)]
@@ -23,8 +21,15 @@ pub struct NewKey {
     pub name: String,
     /// Sets its requests an hour and tokens a day.
     pub class: KeyClass,
-    /// The id or name of its account; `None`: the default account.
+    /// The id or name of its account; `None`: that of its team or holder, the actor's, else the
+    /// default account.
     pub account: Option<String>,
+    /// The id or name of its team.
+    pub team: Option<String>,
+    /// The person or service that it belongs to: `person:P` or `service:S`.
+    pub holder: Option<String>,
+    /// What it may do.
+    pub scopes: Vec<KeyScope>,
     /// The models it may ask for; `None`: every model of its account.
     pub models: Option<Vec<String>>,
     /// The regions it may ask for; `None`: every region.
@@ -43,8 +48,6 @@ pub struct NewKey {
     pub requests_per_hour: Option<u64>,
     /// Tokens a day; `None`: the class's.
     pub tokens_per_day: Option<u64>,
-    /// The person, team or department that is responsible for it.
-    pub owner: Option<String>,
     /// From when on it no longer works.
     pub expires_at: Option<UnixMillis>,
 }
@@ -56,6 +59,9 @@ impl NewKey {
             name: name.to_owned(),
             class,
             account: None,
+            team: None,
+            holder: None,
+            scopes: KeyScope::ALL.to_vec(),
             models: None,
             regions: None,
             region: None,
@@ -65,7 +71,6 @@ impl NewKey {
             max_tokens: MaxTokensBound::Documented,
             requests_per_hour: None,
             tokens_per_day: None,
-            owner: None,
             expires_at: None,
         }
     }
@@ -79,8 +84,10 @@ pub struct KeyChange {
     pub name: Option<String>,
     /// See [`NewKey::class`].
     pub class: Option<KeyClass>,
-    /// The id or name of its account.
+    /// The id or name of its account. A team and a holder stay with the old one.
     pub account: Option<String>,
+    /// See [`NewKey::scopes`].
+    pub scopes: Option<Vec<KeyScope>>,
     /// See [`NewKey::models`].
     pub models: Option<Option<Vec<String>>>,
     /// See [`NewKey::regions`].
@@ -99,8 +106,6 @@ pub struct KeyChange {
     pub requests_per_hour: Option<Option<u64>>,
     /// See [`NewKey::tokens_per_day`].
     pub tokens_per_day: Option<Option<u64>>,
-    /// See [`NewKey::owner`].
-    pub owner: Option<Option<String>>,
     /// See [`NewKey::expires_at`].
     pub expires_at: Option<Option<UnixMillis>>,
 }
@@ -114,24 +119,13 @@ pub struct CreatedKey {
     pub record: KeyRecord,
 }
 
-/// A rotated key.
-#[derive(Debug)]
-pub struct Rotation {
-    /// The key in place of the old one.
-    pub new: CreatedKey,
-    /// The old key.
-    pub old: KeyRecord,
-    /// From when on the old key no longer works.
-    pub old_expires_at: UnixMillis,
-}
-
-/// A revoked key.
-#[derive(Debug)]
-pub struct Revocation {
-    /// The key's record, as it is now.
-    pub record: KeyRecord,
-    /// Whether it had been revoked before; nothing changed then.
-    pub already: bool,
+/// Where a key moves to; what is `None` stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KeyMove {
+    /// The id or name of its team; the inner `None`: it belongs to the account.
+    pub team: Option<Option<String>>,
+    /// See [`NewKey::holder`].
+    pub holder: Option<Option<String>>,
 }
 
 /// What can be wrong about a key.
@@ -142,6 +136,7 @@ struct Asked<'a> {
     models: Option<&'a [String]>,
     regions: Option<&'a [Region]>,
     region: Option<Region>,
+    scopes: &'a [KeyScope],
     catalog: Option<&'a Catalog>,
 }
 
@@ -160,19 +155,48 @@ impl Admin<'_> {
             models: wish.models.as_deref(),
             regions: wish.regions.as_deref(),
             region: wish.region,
+            scopes: &wish.scopes,
             catalog,
         })?;
-        let account = match &wish.account {
-            Some(id_or_name) => self.account(id_or_name).await?,
-            None => self.default_account().await?,
+        let mut view = self.view().await?;
+        let mut account = match &wish.account {
+            Some(text) => Some(view.account(text)?.id),
+            None => None,
         };
-        let key = ServiceKey::generate()?;
+        // The team and the holder say which account is meant, too.
+        let within = |account: &Option<AccountId>| account.as_ref().map(ToString::to_string);
+        let team = match &wish.team {
+            Some(text) => Some(view.team(text, within(&account))?),
+            None => None,
+        };
+        account = account.or_else(|| team.as_ref().map(|team| team.account_id.clone()));
+        let holder = match &wish.holder {
+            Some(text) => Some(view.holder(text, within(&account).as_deref())?),
+            None => None,
+        };
+        account = account.or_else(|| Some(holder.as_ref()?.1.account_id().clone()));
+        if let Some(team) = &team {
+            usable(&Record::Team(team.clone()))?;
+        }
+        if let Some((_, holder)) = &holder {
+            usable(holder)?;
+        }
+        let account_id = match (account, view.own_account()) {
+            (Some(account), _) | (None, Some(account)) => account,
+            (None, None) => {
+                let account = self.default_account().await?;
+                view = self.view().await?;
+                account.id
+            }
+        };
+        let (key, secret) = self.new_secret()?;
         let record = KeyRecord {
             id: format!("key_{}", random_name(16)?).into(),
-            account_id: account.id,
+            account_id,
             name,
-            prefix: key.prefix().to_owned(),
-            hash: self.master_key.key_hasher().hash(key.expose()),
+            team_id: team.map(|team| team.id),
+            holder: holder.map(|(holder, _)| holder),
+            scopes: sorted(wish.scopes),
             class: wish.class,
             models: wish.models,
             regions: wish.regions,
@@ -183,13 +207,14 @@ impl Admin<'_> {
             max_tokens: wish.max_tokens,
             requests_per_hour: wish.requests_per_hour,
             tokens_per_day: wish.tokens_per_day,
-            owner: wish.owner,
+            owner: None,
             created_at: self.now,
             expires_at: wish.expires_at,
             revoked_at: None,
-            replaced_by: None,
+            suspended: None,
+            secrets: vec![secret],
         };
-        self.store.insert_key(&record).await?;
+        self.carry_out(&view, vec![Deed::create(Verb::CreateKey, record.clone())]).await?;
         Ok(CreatedKey { key, record })
     }
 
@@ -201,16 +226,22 @@ impl Admin<'_> {
         change: KeyChange,
         catalog: Option<&Catalog>,
     ) -> Result<KeyRecord, AdminError> {
-        let old = self.key(text).await?;
+        let view = self.view().await?;
+        let old = self.find_key(&view, text).await?;
+        let account_id = match &change.account {
+            Some(text) => view.account(text)?.id,
+            None => old.account_id.clone(),
+        };
+        let stays = account_id == old.account_id;
         let new = KeyRecord {
             name: match change.name {
                 Some(name) => checked_name(&name)?,
                 None => old.name.clone(),
             },
-            account_id: match &change.account {
-                Some(id_or_name) => self.account(id_or_name).await?.id,
-                None => old.account_id.clone(),
-            },
+            account_id,
+            team_id: old.team_id.clone().filter(|_| stays),
+            holder: old.holder.clone().filter(|_| stays),
+            scopes: change.scopes.map_or_else(|| old.scopes.clone(), sorted),
             class: change.class.unwrap_or(old.class),
             models: change.models.clone().unwrap_or_else(|| old.models.clone()),
             regions: change.regions.unwrap_or_else(|| old.regions.clone()),
@@ -221,7 +252,6 @@ impl Admin<'_> {
             max_tokens: change.max_tokens.unwrap_or(old.max_tokens),
             requests_per_hour: change.requests_per_hour.unwrap_or(old.requests_per_hour),
             tokens_per_day: change.tokens_per_day.unwrap_or(old.tokens_per_day),
-            owner: change.owner.unwrap_or_else(|| old.owner.clone()),
             expires_at: change.expires_at.unwrap_or(old.expires_at),
             ..old.clone()
         };
@@ -232,12 +262,41 @@ impl Admin<'_> {
             models: change.models.as_ref().and_then(|models| models.as_deref()),
             regions: new.regions.as_deref(),
             region: new.region,
+            scopes: &new.scopes,
             catalog,
         })?;
-        if !self.store.change_key(&old, &new).await? {
-            return Err(AdminError::ChangedMeanwhile);
+        self.change(&view, Verb::ChangeKey, old, new).await
+    }
+
+    /// Moves a key to another team or holder of its account. What was recorded stays with the old
+    /// ones.
+    pub async fn move_key(&self, text: &str, to: KeyMove) -> Result<KeyRecord, AdminError> {
+        let view = self.view().await?;
+        let old = self.find_key(&view, text).await?;
+        if old.revoked_at.is_some() {
+            return Err(AdminError::Revoked { id: old.id.to_string() });
         }
-        Ok(new)
+        let account = old.account_id.to_string();
+        let mut new = old.clone();
+        match &to.team {
+            Some(Some(text)) => {
+                let team = view.team(text, Some(account.clone()))?;
+                usable(&Record::Team(team.clone()))?;
+                new.team_id = Some(team.id);
+            }
+            Some(None) => new.team_id = None,
+            None => {}
+        }
+        match &to.holder {
+            Some(Some(text)) => {
+                let (holder, record) = view.holder(text, Some(&account))?;
+                usable(&record)?;
+                new.holder = Some(holder);
+            }
+            Some(None) => new.holder = None,
+            None => {}
+        }
+        self.change(&view, Verb::MoveKey, old, new).await
     }
 
     fn check(&self, asked: &Asked<'_>) -> Result<(), AdminError> {
@@ -247,6 +306,10 @@ impl Admin<'_> {
             let (given, now) = (expiry.to_rfc3339(), self.now.to_rfc3339());
             return Err(AdminError::AlreadyExpired { given, now });
         }
+        if asked.scopes.is_empty() {
+            let fix = "name chat, models or both";
+            return Err(AdminError::EmptyList { what: "scopes", fix });
+        }
         if asked.requests_per_hour == Some(0) {
             return Err(AdminError::ZeroLimit { limit: "requests_per_hour" });
         }
@@ -255,7 +318,7 @@ impl Admin<'_> {
         }
         if let Some(models) = asked.models {
             if models.is_empty() {
-                return Err(AdminError::EmptyList { what: "models" });
+                return Err(AdminError::EmptyList { what: "models", fix: ALLOW_ALL });
             }
             for model in models {
                 if asked.catalog.is_some_and(|catalog| catalog.get(model).is_none()) {
@@ -264,7 +327,7 @@ impl Admin<'_> {
             }
         }
         match (asked.regions, asked.region) {
-            (Some([]), _) => Err(AdminError::EmptyList { what: "regions" }),
+            (Some([]), _) => Err(AdminError::EmptyList { what: "regions", fix: ALLOW_ALL }),
             (Some(regions), Some(region)) if !regions.contains(&region) => {
                 let words: Vec<&str> = regions.iter().map(|region| region.as_str()).collect();
                 let (region, allowed) = (region.as_str(), words.join(", "));
@@ -273,79 +336,14 @@ impl Admin<'_> {
             _ => Ok(()),
         }
     }
+}
 
-    /// All keys, also those that no longer work, in the order of their creation.
-    pub async fn keys(&self) -> Result<Vec<KeyRecord>, AdminError> {
-        Ok(self.store.keys().await?)
-    }
+/// The fix for an empty list of what is allowed.
+const ALLOW_ALL: &str = "leave it out to allow all";
 
-    /// The key that `text` names: its id, its first characters, or (who finds a leaked key has
-    /// nothing else) the key itself.
-    pub async fn key(&self, text: &str) -> Result<KeyRecord, AdminError> {
-        let hash =
-            ServiceKey::parse(text).ok().map(|key| self.master_key.key_hasher().hash(key.expose()));
-        // Keys are shown as `svc_ent_Ab12…`.
-        let first = text.trim_end_matches('…');
-        let fits = |it: &KeyRecord| match hash {
-            Some(hash) => it.hash == hash,
-            None => {
-                it.id.as_str() == text
-                    || (first.len() > PREFIX.len()
-                        && first.starts_with(PREFIX)
-                        && it.prefix.starts_with(first))
-            }
-        };
-        let mut keys = self.store.keys().await?;
-        keys.retain(fits);
-        match keys.len() {
-            0 => Err(AdminError::NoSuchKey),
-            1 => Ok(keys.swap_remove(0)),
-            _ => Err(AdminError::AmbiguousKey {
-                ids: keys.into_iter().map(|key| key.id.to_string()).collect(),
-            }),
-        }
-    }
-
-    /// Makes a key with the same settings in place of another, which works on for `grace`.
-    ///
-    /// Where the old key had an expiry, the new one lives as long as the old one was meant to.
-    pub async fn rotate_key(&self, text: &str, grace: Duration) -> Result<Rotation, AdminError> {
-        let old = self.key(text).await?;
-        let refused = |state| Err(AdminError::NotRotatable { id: old.id.to_string(), state });
-        if old.revoked_at.is_some() {
-            return refused("was revoked");
-        }
-        if let Some(by) = &old.replaced_by {
-            let (id, by) = (old.id.to_string(), by.to_string());
-            return Err(AdminError::AlreadyReplaced { id, by });
-        }
-        if !old.is_valid_at(self.now) {
-            return refused("has expired");
-        }
-        let key = ServiceKey::generate()?;
-        let id: KeyId = format!("key_{}", random_name(16)?).into();
-        let record = KeyRecord {
-            id,
-            prefix: key.prefix().to_owned(),
-            hash: self.master_key.key_hasher().hash(key.expose()),
-            created_at: self.now,
-            expires_at: old.expires_at.map(|expiry| self.now.plus(expiry.since(old.created_at))),
-            ..old.clone()
-        };
-        let grace_ends = self.now.plus(grace);
-        let old_expires_at = old.expires_at.map_or(grace_ends, |expiry| expiry.min(grace_ends));
-        let replacement = Replacement { old: &old.id, old_expires_at, new: &record };
-        if !self.store.replace_key(replacement).await? {
-            return refused("was changed meanwhile");
-        }
-        Ok(Rotation { new: CreatedKey { key, record }, old, old_expires_at })
-    }
-
-    /// Revokes a key for good. Revoking it again changes nothing.
-    pub async fn revoke_key(&self, text: &str) -> Result<Revocation, AdminError> {
-        let key = self.key(text).await?;
-        let revoked = self.store.revoke_key(&key.id, self.now).await?;
-        let record = self.store.key(&key.id).await?.ok_or(AdminError::NoSuchKey)?;
-        Ok(Revocation { record, already: !revoked })
-    }
+/// Scopes in their order, each once.
+fn sorted(mut scopes: Vec<KeyScope>) -> Vec<KeyScope> {
+    scopes.sort_unstable();
+    scopes.dedup();
+    scopes
 }

@@ -1,23 +1,43 @@
 //! Changes of state: the one way for the command line and the dashboard.
 //!
-//! What is asked for is checked here, so that no surface can store what another would refuse. A
-//! running server notices each change by [`Store::change_version`].
+//! What is asked for is checked here, so that no surface can store what another would refuse. Every
+//! change goes through [`Admin::carry_out`]: it asks the table of permissions, and stores the change
+//! with its entry in the audit trail. A running server notices each change by
+//! [`Store::change_version`].
+//!
+//! Messages speak of the matter. What to type or click next is for each surface to add.
 
 mod accounts;
+mod error;
+mod find;
 mod keys;
+mod lifecycle;
+mod organisation;
+pub mod permissions;
+mod rotation;
 #[cfg(test)]
 mod tests;
 
 pub use accounts::{AccountChange, NewAccount};
-pub use keys::{CreatedKey, DEFAULT_GRACE, KeyChange, NewKey, Revocation, Rotation};
+pub use error::AdminError;
+pub use find::{Kind, Which, name_of};
+pub use keys::{CreatedKey, KeyChange, KeyMove, NewKey};
+pub use lifecycle::{KeysAnswer, Removal};
+pub use organisation::{
+    NewDepartment, NewPerson, NewService, NewTeam, PersonChange, ServiceChange, TeamChange,
+};
+pub use rotation::{DEFAULT_GRACE, Revocation, Rotation};
 
+use permissions::{Rights, Verb};
 use sluice_core::clock::UnixMillis;
-use sluice_storage::{MasterKey, StorageError, Store};
+use sluice_core::ids::AccountId;
+use sluice_core::organisation::Actor;
+use sluice_storage::{
+    Change, Doing, MANAGED_BY_FILE, MasterKey, Organisation, Record, StorageError, Store,
+};
 
-use crate::service_key::NoRandomness;
-
-/// What administration works with.
-#[derive(Debug, Clone, Copy)]
+/// Administration, as somebody.
+#[derive(Debug, Clone)]
 pub struct Admin<'a> {
     /// Where the records are.
     pub store: &'a Store,
@@ -25,85 +45,84 @@ pub struct Admin<'a> {
     pub master_key: &'a MasterKey,
     /// The current time.
     pub now: UnixMillis,
+    /// Who acts.
+    pub actor: Actor,
+    /// Where they act, for the audit trail: `command line`, `dashboard`, ….
+    pub surface: &'static str,
 }
 
-/// Why a change was refused.
-#[derive(Debug, thiserror::Error)]
-pub enum AdminError {
-    /// A name is empty, too long or cannot be shown in a line.
-    #[error("a name has 1 to 100 characters and no line breaks; give another one")]
-    InvalidName,
-    /// The default account would get another name.
-    #[error("the account `default` keeps its name: keys without --account are made in it")]
-    DefaultKeepsName,
-    /// The expiry date is over.
-    #[error("the expiry {given} is not in the future; it is {now} now")]
-    AlreadyExpired {
-        /// The expiry that was asked for.
-        given: String,
-        /// The current time.
-        now: String,
-    },
-    /// A limit of nothing.
-    #[error("{limit} is 0, which refuses every request; set at least 1, or revoke the key")]
-    ZeroLimit {
-        /// The limit's name.
-        limit: &'static str,
-    },
-    /// An empty list of what is allowed.
-    #[error("the list of {what} is empty, which refuses every request; leave it out to allow all")]
-    EmptyList {
-        /// Models or regions.
-        what: &'static str,
-    },
-    /// A model that is not in the catalogue.
-    #[error("there is no model {0:?}; `sluice catalog list` shows what there is")]
-    UnknownModel(String),
-    /// The default region is not an allowed one.
-    #[error("the default region {region} is not among the allowed regions {allowed}; add it")]
-    RegionNotAllowed {
-        /// The default region.
-        region: &'static str,
-        /// The allowed ones.
-        allowed: String,
-    },
-    /// No such account.
-    #[error("there is no account {0:?}; `sluice accounts list` shows what there is")]
-    NoSuchAccount(String),
-    /// No such key.
-    #[error("there is no such key; `sluice keys list` shows ids and first characters of all keys")]
-    NoSuchKey,
-    /// Several keys fit.
-    #[error("{} keys fit: {}; name one by its id", .ids.len(), .ids.join(", "))]
-    AmbiguousKey {
-        /// Their ids.
-        ids: Vec<String>,
-    },
-    /// The key no longer works, so there is nothing to rotate.
-    #[error("key {id} {state}, so it cannot be rotated; create a new one")]
-    NotRotatable {
-        /// The key's id.
-        id: String,
-        /// What happened to it.
-        state: &'static str,
-    },
-    /// The key has been rotated already.
-    #[error("key {id} was replaced by {by} already; rotate that one")]
-    AlreadyReplaced {
-        /// The key's id.
-        id: String,
-        /// The key in its place.
-        by: String,
-    },
-    /// Another process changed the same record between reading and writing.
-    #[error("it was changed by somebody else at the same moment; look at it and try again")]
-    ChangedMeanwhile,
-    /// No random bytes.
-    #[error(transparent)]
-    NoRandomness(#[from] NoRandomness),
-    /// The database failed.
-    #[error(transparent)]
-    Storage(#[from] StorageError),
+/// The organisation as it was read, and what the actor may do in it.
+#[derive(Debug)]
+pub(crate) struct View {
+    pub(crate) organisation: Organisation,
+    rights: Rights,
+}
+
+/// One thing that is done.
+struct Deed {
+    verb: Verb,
+    old: Option<Record>,
+    new: Record,
+}
+
+impl Deed {
+    fn create(verb: Verb, new: impl Into<Record>) -> Self {
+        Self { verb, old: None, new: new.into() }
+    }
+
+    fn change(verb: Verb, old: impl Into<Record>, new: impl Into<Record>) -> Self {
+        Self { verb, old: Some(old.into()), new: new.into() }
+    }
+}
+
+impl Admin<'_> {
+    async fn view(&self) -> Result<View, AdminError> {
+        let organisation = self.store.organisation().await?;
+        let rights = Rights::of(&self.actor, &organisation);
+        Ok(View { organisation, rights })
+    }
+
+    /// Whether the actor may read the audit trail of this account.
+    pub async fn sees_trail_of(&self, account: &AccountId) -> Result<bool, AdminError> {
+        Ok(self.view().await?.rights.allow_trail(account))
+    }
+
+    /// The one door: does all of `deeds` as the actor, or nothing. Whatever the actor may not do,
+    /// what the configuration file alone may change, and what is not as it was read is refused.
+    async fn carry_out(&self, view: &View, deeds: Vec<Deed>) -> Result<(), AdminError> {
+        for Deed { verb, old, new } in &deeds {
+            let states = old.iter().chain([new]);
+            let all_allowed =
+                states.clone().all(|state| view.rights.allow(*verb, state, &view.organisation));
+            if !all_allowed {
+                return Err(AdminError::Forbidden { verb: verb.as_str() });
+            }
+            let is_new_operator =
+                |state: &Record| matches!(state, Record::Person(it) if it.operator);
+            if is_new_operator(new)
+                && !old.as_ref().is_some_and(is_new_operator)
+                && !view.rights.allow_operator()
+            {
+                return Err(AdminError::Forbidden { verb: "people.make-operator" });
+            }
+            let is_the_files = |state: &Record| {
+                state.life().and_then(|it| it.managed_by.as_deref()) == Some(MANAGED_BY_FILE)
+            };
+            if self.actor != Actor::File && states.clone().any(is_the_files) {
+                let what = find::called(new);
+                return Err(AdminError::ManagedByFile { what });
+            }
+        }
+        let doing = Doing { at: self.now, actor: self.actor.clone(), surface: self.surface };
+        let changes: Vec<Change> = deeds
+            .into_iter()
+            .map(|Deed { verb, old, new }| Change { verb: verb.as_str(), old, new })
+            .collect();
+        match self.store.administer(self.master_key, &doing, &changes).await {
+            Err(StorageError::ChangedMeanwhile) => Err(AdminError::ChangedMeanwhile),
+            done => Ok(done?),
+        }
+    }
 }
 
 /// A name without the space around it.

@@ -8,11 +8,12 @@ use sluice_core::clock::UnixMillis;
 use sluice_core::key::AccountTier;
 use sluice_core::level::SecurityLevel;
 use sluice_core::region::Region;
-use sluice_gateway::admin::{AccountChange, NewAccount};
+use sluice_gateway::admin::{AccountChange, Kind, NewAccount, Which, name_of};
 use sluice_gateway::snapshot::Rules;
 use sluice_storage::AccountRecord;
 
 use super::Exit;
+use super::organisation::plain;
 use super::records::{
     CommandError, Records, Setting, figure, level, limit, one_of, or_dash, region, setting, settle,
     table, yes_or_no,
@@ -41,6 +42,10 @@ enum AccountsCommand {
     Show(ShowArgs),
     /// Changes the settings of an account that are named
     Set(SetArgs),
+    /// Suspends an account: all its keys answer 403 with the reason until it is resumed
+    Suspend(SuspendArgs),
+    /// Takes a suspension back
+    Resume(WhichAccount),
     /// Gives an account another tier: `set ACCOUNT --tier TIER`
     SetTier(SetTierArgs),
 }
@@ -129,6 +134,21 @@ struct SetArgs {
 }
 
 #[derive(Debug, clap::Args)]
+struct SuspendArgs {
+    /// The account's id or name
+    account: String,
+    /// Why; whoever uses its keys is told
+    #[arg(long, default_value = "by an administrator")]
+    reason: String,
+}
+
+#[derive(Debug, clap::Args)]
+struct WhichAccount {
+    /// The account's id or name
+    account: String,
+}
+
+#[derive(Debug, clap::Args)]
 struct SetTierArgs {
     /// The account's id or name
     account: String,
@@ -167,7 +187,15 @@ async fn act(
     };
     let admin = records.admin(now);
     match command {
-        AccountsCommand::List(args) => list(&admin.accounts().await?, &rules, args.json, out)?,
+        AccountsCommand::List(args) => {
+            let accounts = admin.accounts().await?;
+            if accounts.is_empty() && !args.json {
+                let how = "`sluice accounts create --name NAME --tier TIER` makes one";
+                writeln!(err, "There are no accounts yet. {how}.")?;
+            } else {
+                list(&accounts, &rules, args.json, out)?;
+            }
+        }
         AccountsCommand::Show(args) => {
             let account = admin.account(&args.account).await?;
             let keys = admin.keys().await?;
@@ -220,6 +248,16 @@ async fn act(
                 account.tier.as_str()
             )?;
             writeln!(out, "{}", account.id)?;
+        }
+        AccountsCommand::Suspend(args) => {
+            let which = Which::new(Kind::Account, plain(Kind::Account, &args.account));
+            let record = admin.suspend(&which, &args.reason).await?;
+            writeln!(err, "Account {} is suspended.", name_of(&record))?;
+        }
+        AccountsCommand::Resume(args) => {
+            let which = Which::new(Kind::Account, plain(Kind::Account, &args.account));
+            let record = admin.resume(&which).await?;
+            writeln!(err, "Account {} is resumed.", name_of(&record))?;
         }
         AccountsCommand::SetTier(args) => {
             let change = AccountChange { tier: Some(args.tier), ..AccountChange::default() };
@@ -294,6 +332,7 @@ fn show(account: &AccountRecord, rules: &Rules, out: &mut dyn Write) -> io::Resu
         ("security level", format!("at least {}", account.minimum_level.as_str())),
         ("zero retention", yes(account.zero_retention)),
         ("audit", yes(account.audit)),
+        ("suspended", or_dash(account.suspended.as_ref().map(|it| &it.reason))),
         ("created", account.created_at.to_rfc3339()),
     ];
     for (label, value) in lines {
@@ -323,5 +362,7 @@ fn as_json(account: &AccountRecord, rules: &Rules) -> serde_json::Value {
         "zero_retention": account.zero_retention,
         "audit": account.audit,
         "created_at": account.created_at.to_rfc3339(),
+        "suspended_at": account.suspended.as_ref().map(|it| it.at.to_rfc3339()),
+        "suspended_reason": account.suspended.as_ref().map(|it| &it.reason),
     })
 }

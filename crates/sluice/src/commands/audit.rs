@@ -6,10 +6,14 @@ use std::path::PathBuf;
 use serde_json::json;
 use sluice_core::ids::ModelId;
 use sluice_core::money::PicoUsd;
-use sluice_storage::{AuditFilter, AuditVerification, ChainedEntry, Location, Order};
+use sluice_core::organisation::Actor;
+use sluice_storage::{
+    AdministrationEntry, AuditEntry, AuditFilter, AuditVerification, ChainedEntry, Location, Order,
+    TrailEntry, TrailKind,
+};
 
 use super::Exit;
-use super::records::{CommandError, Names, Records, named, or_dash, settle, table};
+use super::records::{CommandError, Names, Records, named, one_of, or_dash, settle, table};
 
 /// How many entries a table shows, unless told otherwise.
 const TABLE_ROWS: u32 = 50;
@@ -38,6 +42,9 @@ struct ListArgs {
     /// Lists only this entry: the `security.audit_id` of an answer
     #[arg(long, value_name = "ID")]
     audit_id: Option<String>,
+    /// Lists only requests (request), or what was administered (administration)
+    #[arg(long, value_name = "KIND", value_parser = kind)]
+    kind: Option<TrailKind>,
     /// How many at most [default: 50 in a table, all as JSON]
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
@@ -54,6 +61,10 @@ struct VerifyArgs {
     /// Prints JSON
     #[arg(long)]
     json: bool,
+}
+
+fn kind(word: &str) -> Result<TrailKind, String> {
+    one_of(word, &TrailKind::ALL, TrailKind::as_str)
 }
 
 /// Runs an `audit` command.
@@ -79,6 +90,7 @@ async fn act(
         AuditCommand::List(args) => {
             let filter = AuditFilter {
                 audit_id: args.audit_id,
+                kind: args.kind,
                 limit: args.limit.or((!args.json).then_some(TABLE_ROWS)),
                 order: if args.oldest_first { Order::OldestFirst } else { Order::NewestFirst },
             };
@@ -111,29 +123,66 @@ fn list(
         }
         return Ok(());
     }
-    let rows: Vec<[String; 7]> = entries
+    let rows: Vec<[String; 6]> = entries
         .iter()
         .map(|ChainedEntry { seq, entry, .. }| {
-            let model = entry.model.as_ref().map_or(&*entry.model_asked, ModelId::as_str);
-            [
-                seq.to_string(),
-                entry.at.to_rfc3339(),
-                entry.audit_id.clone(),
-                named(&entry.key_id, names.key(&entry.key_id)),
-                model.to_owned(),
-                or_dash(entry.region.map(|region| region.as_str())),
-                entry.outcome.as_str().to_owned(),
-            ]
+            let (who, what, how) = match entry {
+                TrailEntry::Request(entry) => {
+                    let model = entry.model.as_ref().map_or(&*entry.model_asked, ModelId::as_str);
+                    let region = or_dash(entry.region.map(|region| region.as_str()));
+                    let who = named(&entry.key_id, names.key(&entry.key_id));
+                    (who, format!("{model} in {region}"), entry.outcome.as_str().to_owned())
+                }
+                TrailEntry::Administration(entry) => {
+                    (actor(&entry.actor), entry.subject.clone(), entry.verb.clone())
+                }
+            };
+            let id = entry.audit_id().to_owned();
+            [seq.to_string(), entry.at().to_rfc3339(), id, who, what, how]
         })
         .collect();
-    table(out, ["no.", "at", "entry", "key", "model", "region", "outcome"], &rows)
+    table(out, ["no.", "at", "entry", "who", "what", "how"], &rows)
+}
+
+/// Who administered, in a cell.
+fn actor(actor: &Actor) -> String {
+    match actor {
+        Actor::Person { id } => format!("person:{id}"),
+        Actor::CommandLine { user } => format!("command line ({user})"),
+        Actor::File => "the configuration file".to_owned(),
+        Actor::Sluice => "sluice".to_owned(),
+    }
 }
 
 fn as_json(chained: &ChainedEntry, names: &Names) -> serde_json::Value {
-    let entry = &chained.entry;
+    let mut line = match &chained.entry {
+        TrailEntry::Request(entry) => request_as_json(entry, names),
+        TrailEntry::Administration(entry) => administration_as_json(entry, names),
+    };
+    line["seq"] = json!(chained.seq);
+    line["hash"] = json!(chained.hash);
+    line
+}
+
+fn administration_as_json(entry: &AdministrationEntry, names: &Names) -> serde_json::Value {
     json!({
-        "seq": chained.seq,
-        "hash": chained.hash,
+        "kind": TrailKind::Administration.as_str(),
+        "audit_id": entry.audit_id,
+        "at": entry.at.to_rfc3339(),
+        "actor": entry.actor,
+        "surface": entry.surface,
+        "verb": entry.verb,
+        "subject": entry.subject,
+        "account_id": entry.account_id,
+        "account_name": names.account(&entry.account_id),
+        "before": entry.before,
+        "after": entry.after,
+    })
+}
+
+fn request_as_json(entry: &AuditEntry, names: &Names) -> serde_json::Value {
+    json!({
+        "kind": TrailKind::Request.as_str(),
         "audit_id": entry.audit_id,
         "at": entry.at.to_rfc3339(),
         "request_id": entry.request_id,

@@ -8,13 +8,14 @@ pub(crate) mod connect;
 pub(crate) mod example_config;
 pub(crate) mod filter;
 pub(crate) mod keys;
+pub(crate) mod organisation;
 pub(crate) mod records;
 pub(crate) mod route;
 pub(crate) mod storage;
 pub(crate) mod usage;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 /// How a command ended: the process' exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

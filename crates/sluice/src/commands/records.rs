@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use sluice_core::clock::UnixMillis;
 use sluice_core::ids::{AccountId, KeyId};
+use sluice_core::organisation::Actor;
 use sluice_gateway::admin::{Admin, AdminError};
 use sluice_storage::{Location, MasterKey, StorageError, Store};
 
@@ -40,8 +41,43 @@ impl Records {
 
     /// What changes records, at `now`.
     pub(crate) fn admin(&self, now: UnixMillis) -> Admin<'_> {
-        Admin { store: &self.store, master_key: &self.master_key, now }
+        Admin {
+            store: &self.store,
+            master_key: &self.master_key,
+            now,
+            actor: Actor::CommandLine { user: system_user() },
+            surface: "command line",
+        }
     }
+}
+
+/// What the system calls whoever runs the command, by the process and not by what the environment
+/// says; `uid 1000` where the number has no name.
+#[cfg(unix)]
+fn system_user() -> String {
+    use std::os::unix::fs::MetadataExt as _;
+    let uid = match std::fs::metadata("/proc/self") {
+        Ok(own) => own.uid(),
+        Err(_) => return named_user("USER"),
+    };
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let name = users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let (name, number) = (fields.next()?, fields.nth(1)?);
+        (number == uid.to_string()).then(|| name.to_owned())
+    });
+    name.unwrap_or_else(|| format!("uid {uid}"))
+}
+
+#[cfg(not(unix))]
+fn system_user() -> String {
+    named_user("USERNAME")
+}
+
+/// What the environment says, where the system itself cannot be asked.
+#[expect(clippy::disallowed_methods, reason = "it is a name for the trail, no setting")]
+fn named_user(variable: &str) -> String {
+    std::env::var(variable).unwrap_or_else(|_| "unknown".to_owned())
 }
 
 /// What people call keys and accounts. Those that are gone have no name any more.
@@ -112,9 +148,17 @@ pub(crate) fn settle(result: Result<Exit, CommandError>, err: &mut dyn Write) ->
         }
         Err(CommandError::Admin(error)) => error,
     };
-    writeln!(err, "{error}")?;
+    match advice(&error) {
+        Some(advice) => writeln!(err, "{error}; {advice}")?,
+        None => writeln!(err, "{error}")?,
+    }
     Ok(match error {
         AdminError::InvalidName
+        | AdminError::InvalidEmail(_)
+        | AdminError::AccountNeeded { .. }
+        | AdminError::KeysNeedAnAnswer { .. }
+        | AdminError::CannotHandOver { .. }
+        | AdminError::NotRemovable { .. }
         | AdminError::DefaultKeepsName
         | AdminError::AlreadyExpired { .. }
         | AdminError::ZeroLimit { .. }
@@ -122,6 +166,27 @@ pub(crate) fn settle(result: Result<Exit, CommandError>, err: &mut dyn Write) ->
         | AdminError::UnknownModel(_)
         | AdminError::RegionNotAllowed { .. } => Exit::Usage,
         _ => Exit::Failed,
+    })
+}
+
+/// What to type next: administration speaks of the matter alone.
+fn advice(error: &AdminError) -> Option<String> {
+    Some(match error {
+        AdminError::UnknownModel(_) => "`sluice catalog list` shows what there is".to_owned(),
+        AdminError::NoSuch { kind, .. } => {
+            format!("`sluice {} list` shows what there is", kind.several())
+        }
+        AdminError::NoSuchKey => {
+            "`sluice keys list` shows ids and first characters of all keys".to_owned()
+        }
+        AdminError::AccountNeeded { .. } => "add `--account ACCOUNT`".to_owned(),
+        AdminError::KeysNeedAnAnswer { .. } => {
+            "add `--keys hand-over:X`, `--keys suspend` or `--keys revoke`".to_owned()
+        }
+        AdminError::TwoSecrets { .. } => "`--grace 0h` rotates without".to_owned(),
+        AdminError::Suspended { .. } => "the command `resume` does that".to_owned(),
+        AdminError::LastOwner { .. } => "`sluice people set EMAIL --role owner` does".to_owned(),
+        _ => return None,
     })
 }
 
@@ -260,6 +325,24 @@ pub(crate) fn one_of<T: Copy>(
 pub(crate) fn region(word: &str) -> Result<sluice_core::region::Region, String> {
     use sluice_core::region::Region;
     one_of(word, &Region::ALL, Region::as_str)
+}
+
+/// A time on the command line: `24h`, `30m`, `7d`.
+pub(crate) fn duration(word: &str) -> Result<Duration, String> {
+    let (number, unit) = word.split_at_checked(word.len().saturating_sub(1)).unwrap_or(("", ""));
+    let seconds = match unit {
+        "s" => Some(1),
+        "m" => Some(60),
+        "h" => Some(3_600),
+        "d" => Some(86_400),
+        _ => None,
+    };
+    let number: Option<u64> = number.parse().ok();
+    number
+        .zip(seconds)
+        .and_then(|(number, seconds)| number.checked_mul(seconds))
+        .map(Duration::from_secs)
+        .ok_or_else(|| "expected a time such as 24h, 30m or 7d".to_owned())
 }
 
 /// A security level on the command line.

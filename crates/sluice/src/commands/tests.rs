@@ -27,23 +27,34 @@ enum Line {
     Accounts(accounts::AccountsArgs),
     Usage(usage::UsageArgs),
     Audit(audit::AuditArgs),
+    Departments(organisation::DepartmentsArgs),
+    Teams(organisation::TeamsArgs),
+    People(organisation::PeopleArgs),
+    Services(organisation::ServicesArgs),
 }
 
 /// A deployment with one model.
-struct House {
+pub(super) struct House {
     _dir: tempfile::TempDir,
     settings: Settings,
 }
 
 /// What a command left behind.
-struct Run {
-    exit: Exit,
-    out: String,
-    err: String,
+pub(super) struct Run {
+    pub(super) exit: Exit,
+    pub(super) out: String,
+    pub(super) err: String,
+}
+
+impl Run {
+    fn of(exit: Exit, out: Vec<u8>, err: Vec<u8>) -> Self {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Self { exit, out: text(out), err: text(err) }
+    }
 }
 
 impl House {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let text = format!(
             r#"
@@ -68,37 +79,47 @@ impl House {
         &self.settings.storage.data_dir.0
     }
 
-    async fn run(&self, line: &str) -> Run {
+    pub(super) async fn run(&self, line: &str) -> Run {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let words = std::iter::once("sluice").chain(line.split_whitespace());
-        let exit = match Line::try_parse_from(words) {
+        let organise = match Line::try_parse_from(words) {
             Err(error) => {
-                err.extend_from_slice(error.to_string().as_bytes());
-                Ok(Exit::Usage)
+                let err = error.to_string();
+                return Run { exit: Exit::Usage, out: String::new(), err };
             }
-            Ok(Line::Keys(args)) => keys::run(args, &self.settings, NOW, &mut out, &mut err).await,
-            Ok(Line::Accounts(args)) => {
-                accounts::run(args, &self.settings, NOW, &mut out, &mut err).await
-            }
-            Ok(Line::Usage(args)) => {
-                usage::run(args, &self.data_dir().into(), NOW, &mut out, &mut err).await
-            }
-            Ok(Line::Audit(args)) => {
-                audit::run(args, &self.data_dir().into(), &mut out, &mut err).await
+            Ok(Line::Departments(args)) => organisation::Command::Departments(args),
+            Ok(Line::Teams(args)) => organisation::Command::Teams(args),
+            Ok(Line::People(args)) => organisation::Command::People(args),
+            Ok(Line::Services(args)) => organisation::Command::Services(args),
+            Ok(line) => {
+                let exit = self.act(line, &mut out, &mut err).await;
+                return Run::of(exit, out, err);
             }
         };
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        Run { exit: exit.unwrap(), out: text(out), err: text(err) }
+        let exit = organisation::run(organise, &self.settings, NOW, &mut out, &mut err).await;
+        Run::of(exit.unwrap(), out, err)
+    }
+
+    async fn act(&self, line: Line, out: &mut Vec<u8>, err: &mut Vec<u8>) -> Exit {
+        let folder = self.data_dir().into();
+        let exit = match line {
+            Line::Keys(args) => keys::run(args, &self.settings, NOW, out, err).await,
+            Line::Accounts(args) => accounts::run(args, &self.settings, NOW, out, err).await,
+            Line::Usage(args) => usage::run(args, &folder, NOW, out, err).await,
+            Line::Audit(args) => audit::run(args, &folder, out, err).await,
+            other => panic!("{}", std::any::type_name_of_val(&other)),
+        };
+        exit.unwrap()
     }
 
     /// Runs a command that is to succeed and returns its standard output.
-    async fn done(&self, line: &str) -> String {
+    pub(super) async fn done(&self, line: &str) -> String {
         let Run { exit, out, err } = self.run(line).await;
         assert_eq!(exit, Exit::Done, "{line}: {err}");
         out
     }
 
-    async fn keys(&self) -> Vec<KeyRecord> {
+    pub(super) async fn keys(&self) -> Vec<KeyRecord> {
         Store::open(self.data_dir()).await.unwrap().keys().await.unwrap()
     }
 
@@ -189,7 +210,7 @@ async fn keys_create_takes_every_setting() {
             "keys create --name all --class enterprise --max-tokens model --security-level high \
              --requests-per-hour 5 --tokens-per-day 1_000 --models mock-fast \
              --regions us-east,eu-west --region eu-west --expires 2027-01-31 --zero-retention \
-             --audit --owner team",
+             --audit --scopes chat",
         )
         .await;
     let key = house.keys().await.remove(0);
@@ -207,12 +228,13 @@ async fn keys_create_takes_every_setting() {
         ("expires_at", r#""2027-01-31T00:00:00Z""#),
         ("zero_retention", "true"),
         ("audit", "true"),
-        ("owner", r#""team""#),
+        ("owner", "null"),
+        ("scopes", r#"["chat"]"#),
         ("valid", "true"),
     ] {
         assert_eq!(shown[field].to_string(), value, "{field}");
     }
-    let table = house.done(&format!("keys show {}", key.prefix)).await;
+    let table = house.done(&format!("keys show {}", key.prefix())).await;
     assert!(table.contains("valid until 2027-01-31T00:00:00Z"), "{table}");
 }
 
@@ -284,8 +306,8 @@ async fn a_key_is_rotated_and_revoked() {
     }
     let all = house.done("keys list").await;
     assert!(all.contains("revoked 2026-11-21T09:30:00Z"), "{all}");
-    assert_eq!(house.done("keys list --json").await.lines().count(), 2);
-    assert_eq!(house.done("keys list --json --valid").await.lines().count(), 1);
+    assert_eq!(house.done("keys list --json").await.lines().count(), 1, "one key, two secrets");
+    assert_eq!(house.done("keys list --json --valid").await, "");
 }
 
 #[tokio::test]
@@ -303,13 +325,13 @@ async fn accounts_are_made_and_used() {
 #[tokio::test]
 async fn keys_set_changes_what_is_named_and_nothing_else() {
     let house = House::new();
-    let secret = house.done("keys create --name ci --owner team --models mock-fast").await;
+    let secret = house.done("keys create --name ci --models mock-fast").await;
     let before = house.keys().await.remove(0);
     let shown = house
         .done(&format!(
             "keys set {} --name cd --class development --security-level maximum \
              --requests-per-hour 5 --models all --regions us-east,eu-west --region eu-west \
-             --expires 2027-01-31 --zero-retention yes --audit yes --owner none \
+             --expires 2027-01-31 --zero-retention yes --audit yes --scopes models \
              --max-tokens model --json",
             before.id
         ))
@@ -334,7 +356,7 @@ async fn keys_set_changes_what_is_named_and_nothing_else() {
         assert_eq!(shown[field].to_string(), value, "{field}");
     }
     let after = house.keys().await.remove(0);
-    assert_eq!((after.hash, after.created_at), (before.hash, before.created_at));
+    assert_eq!((after.secrets, after.created_at), (before.secrets, before.created_at));
 
     // The key itself names it as well; what is not named stays, and words take settings away.
     let line = format!(
@@ -389,7 +411,7 @@ async fn accounts_are_set_and_shown() {
 #[tokio::test]
 async fn a_new_key_is_printed_as_json_on_request() {
     let house = House::new();
-    let made = json(&house.done("keys create --name ci --owner ops --json").await);
+    let made = json(&house.done("keys create --name ci --json").await);
     let key = made["key"].as_str().unwrap();
     assert!(sluice_gateway::service_key::ServiceKey::parse(key).is_ok());
     assert_eq!((&made["name"], &made["account_name"]), (&"ci".into(), &"default".into()));
@@ -404,7 +426,9 @@ async fn a_new_key_is_printed_as_json_on_request() {
 async fn keys_are_listed_with_account_owner_limits_and_last_use() {
     let house = House::new();
     house.done("accounts create --name Small --tier lowest").await;
-    house.done("keys create --name used --class enterprise --account Small --owner ops").await;
+    house.done("services create ops --account Small").await;
+    let create = "keys create --name used --class enterprise --account Small --owner service:ops";
+    house.done(create).await;
     house.done("keys create --name idle --requests-per-hour 7").await;
     let keys = house.keys().await;
     let mut entry = usage_entry(1, None);
@@ -440,7 +464,7 @@ async fn names_stand_beside_ids() {
     (entry.key_id, entry.account_id) = (key.id.clone(), key.account_id.clone());
     house.record(&[usage, audit], true).await;
     let named = format!("{} (ci)", key.id);
-    for line in ["usage list", "usage days", "audit list"] {
+    for line in ["usage list", "usage days", "audit list --kind request"] {
         let table = house.done(line).await;
         assert!(table.contains(&named), "{line}: {table}");
         let object = json(&house.done(&format!("{line} --json")).await);

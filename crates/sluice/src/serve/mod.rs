@@ -21,6 +21,7 @@ use std::time::Duration;
 use sluice_api::Api;
 use sluice_core::clock::{Clock, SystemClock};
 use sluice_core::key::{KeyClass, MaxTokensBound};
+use sluice_core::organisation::Actor;
 use sluice_gateway::accounting::Accounting;
 use sluice_gateway::admin::{Admin, AdminError, CreatedKey, NewKey};
 use sluice_gateway::gateway::Gateway;
@@ -140,8 +141,9 @@ async fn serve(
     };
     // The first key is shown only once, so nothing that can fail comes between it and its banner.
     let first_key = first_key(&store, &master_key, clock.now()).await?;
-    let version = store.change_version().await?;
-    gateway.replace_directory(store.keys().await?, store.accounts().await?);
+    let known = store.known(None).await?;
+    let version = known.version;
+    gateway.replace_directory(known.keys, &known.organisation);
     gateway.restore_windows(&store).await?;
     let api = Arc::new(Api::new(gateway.clone(), assembly::api_settings(&settings)));
     let address = bound.local_addr().unwrap_or(server.listen);
@@ -246,7 +248,7 @@ async fn first_key(
     master_key: &MasterKey,
     now: sluice_core::clock::UnixMillis,
 ) -> Result<Option<CreatedKey>, AdminError> {
-    let admin = Admin { store, master_key, now };
+    let admin = Admin { store, master_key, now, actor: Actor::Sluice, surface: "first start" };
     if !admin.keys().await?.is_empty() {
         return Ok(None);
     }

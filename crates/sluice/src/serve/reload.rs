@@ -105,9 +105,9 @@ impl Reload {
     async fn keys(&mut self) -> Result<(), StorageError> {
         let version = self.store.change_version().await?;
         if version != self.version {
-            let (keys, accounts) = (self.store.keys().await?, self.store.accounts().await?);
-            self.gateway.replace_directory(keys, accounts);
-            self.version = version;
+            let known = self.store.known(None).await?;
+            self.gateway.replace_directory(known.keys, &known.organisation);
+            self.version = known.version;
         }
         Ok(())
     }

@@ -11,12 +11,14 @@ use sluice_core::filtering::{FilterAction, FilterRecord};
 use sluice_core::key::{AccountTier, KeyClass, MaxTokensBound};
 use sluice_core::level::SecurityLevel;
 use sluice_core::money::PicoUsd;
+use sluice_core::organisation::{Actor, KeyScope};
 use sluice_core::outcome::Outcome;
 use sluice_core::region::Region;
 use sluice_core::routing::{RouteCandidate, RouteRecord};
 use sluice_core::usage::{Usage, UsageSource};
 use sluice_storage::{
-    AccountRecord, AuditEntry, JournalEntry, KeyRecord, MasterKey, UsageRecord, UsageSum,
+    AccountRecord, AuditEntry, Change, Doing, JournalEntry, KeyRecord, MasterKey, Record,
+    SecretRecord, StorageError, Store, UsageRecord, UsageSum,
 };
 
 /// 2026-11-21, 09:30 in UTC.
@@ -35,7 +37,23 @@ pub(crate) fn account(id: &str) -> AccountRecord {
         minimum_level: SecurityLevel::High,
         zero_retention: false,
         audit: true,
+        suspended: None,
     }
+}
+
+/// Writes a thing as it shall be, in place of what it was.
+pub(crate) async fn put(
+    store: &Store,
+    master: &MasterKey,
+    old: Option<Record>,
+    new: impl Into<Record>,
+) -> Result<(), StorageError> {
+    let doing = Doing {
+        at: NOW,
+        actor: Actor::CommandLine { user: "ada".to_owned() },
+        surface: "command line",
+    };
+    store.administer(master, &doing, &[Change { verb: "test", old, new: new.into() }]).await
 }
 
 pub(crate) fn key(id: &str, account_id: &str, master: &MasterKey) -> KeyRecord {
@@ -43,8 +61,9 @@ pub(crate) fn key(id: &str, account_id: &str, master: &MasterKey) -> KeyRecord {
         id: id.into(),
         account_id: account_id.into(),
         name: format!("key {id}"),
-        prefix: "svc_ent_Ab12".to_owned(),
-        hash: master.key_hasher().hash(id),
+        team_id: None,
+        holder: None,
+        scopes: vec![KeyScope::Models],
         class: KeyClass::Production,
         models: Some(vec!["a".to_owned(), "b\"c".to_owned()]),
         regions: Some(vec![Region::UsEast, Region::AsiaPacific]),
@@ -59,7 +78,18 @@ pub(crate) fn key(id: &str, account_id: &str, master: &MasterKey) -> KeyRecord {
         created_at: NOW,
         expires_at: None,
         revoked_at: None,
-        replaced_by: None,
+        suspended: None,
+        secrets: vec![secret(id, master)],
+    }
+}
+
+pub(crate) fn secret(text: &str, master: &MasterKey) -> SecretRecord {
+    SecretRecord {
+        hash: master.key_hasher().hash(text),
+        prefix: "svc_ent_Ab12".to_owned(),
+        created_at: NOW,
+        expires_at: None,
+        revoked_at: None,
     }
 }
 

@@ -8,7 +8,6 @@ use sluice_core::organisation::{Attribution, Subject};
 use sluice_gateway::limits::{
     Allowance, AllowanceView, Meter, Span, Window, Zone, mark_what_binds,
 };
-use sluice_gateway::principal::attribution;
 use sluice_storage::{JournalTail, KeyRecord, StorageError, Store, SubjectKind, Used};
 
 use super::show::Around;
@@ -21,7 +20,7 @@ pub(super) async fn of_key(
     around: &Around,
 ) -> Result<Vec<AllowanceView>, CommandError> {
     let Some(account) = around.account(key) else { return Ok(Vec::new()) };
-    let whose = attribution(key, account);
+    let whose = around.organisation.attribution(key);
     let of_key = around.rules.key_allowances(key);
     let of_account = around.rules.account_allowances(account);
     let bound = [

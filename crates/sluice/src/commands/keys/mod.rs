@@ -1,4 +1,4 @@
-//! `sluice keys`: service keys are made, listed, changed, rotated and revoked.
+//! `sluice keys`: service keys are made, listed, changed, moved, rotated, suspended and revoked.
 //!
 //! A running server on the same data folder notices every change within a second. A new key is
 //! printed once, alone on standard output, so that scripts can take it; everything else goes to
@@ -16,14 +16,16 @@ use show::{Around, as_json, list, show};
 use sluice_core::clock::UnixMillis;
 use sluice_core::key::{KeyClass, MaxTokensBound};
 use sluice_core::level::SecurityLevel;
+use sluice_core::organisation::KeyScope;
 use sluice_core::region::Region;
-use sluice_gateway::admin::{CreatedKey, KeyChange, NewKey};
+use sluice_gateway::admin::{CreatedKey, KeyChange, KeyMove, Kind, NewKey, Which, name_of};
 use sluice_gateway::limits::AllowanceView;
 
 use super::Exit;
+use super::organisation::plain;
 use super::records::{
-    CommandError, Records, Setting, level, limit, moment, one_of, region, setting, settle,
-    yes_or_no,
+    CommandError, Records, Setting, duration, level, limit, moment, one_of, region, setting,
+    settle, yes_or_no,
 };
 use crate::config::Settings;
 
@@ -48,8 +50,14 @@ enum KeysCommand {
     Show(ShowArgs),
     /// Changes the settings of a key that are named; the key itself stays the same
     Set(Box<SetArgs>),
-    /// Makes a key with the same settings; the old one still works for a while
+    /// Gives a key a new secret; the old one still works for a while. Everything else stays
     Rotate(RotateArgs),
+    /// Moves a key to another team, person or service
+    Move(MoveArgs),
+    /// Suspends a key: it answers 403 with the reason until it is resumed
+    Suspend(SuspendArgs),
+    /// Takes the suspension of a key back
+    Resume(WhichKey),
     /// Revokes a key for good
     Revoke(WhichKey),
 }
@@ -95,9 +103,15 @@ struct CreateArgs {
     /// Each of its requests leaves an audit entry
     #[arg(long)]
     audit: bool,
-    /// The person, team or department that is responsible for it
+    /// Its team's id or name
     #[arg(long)]
+    team: Option<String>,
+    /// Whose it is: person:P (an id or e-mail address) or service:S
+    #[arg(long, value_parser = holder)]
     owner: Option<String>,
+    /// What it may do: chat,models [default: both]
+    #[arg(long, value_name = "SCOPES", value_delimiter = ',', value_parser = scope)]
+    scopes: Option<Vec<KeyScope>>,
     /// Prints JSON: the key and its record
     #[arg(long)]
     json: bool,
@@ -113,7 +127,7 @@ struct SetArgs {
     /// development, production or enterprise: sets its limits
     #[arg(long, value_parser = class)]
     class: Option<KeyClass>,
-    /// The account's id or name. What was recorded stays with the old one
+    /// The account's id or name. What was recorded stays with the old one, and so do team and owner
     #[arg(long)]
     account: Option<String>,
     /// What bounds max_tokens: documented (1 to 4096) or model
@@ -146,9 +160,9 @@ struct SetArgs {
     /// Whether each of its requests leaves an audit entry: yes or no
     #[arg(long, value_name = "YES", value_parser = yes_or_no)]
     audit: Option<bool>,
-    /// The person, team or department that is responsible for it, or `none`
-    #[arg(long, value_parser = |word: &str| setting(word, "none", |it| Ok(it.to_owned())))]
-    owner: Option<Setting<String>>,
+    /// What it may do: chat,models
+    #[arg(long, value_name = "SCOPES", value_delimiter = ',', value_parser = scope)]
+    scopes: Option<Vec<KeyScope>>,
     /// Prints the key's record as JSON
     #[arg(long)]
     json: bool,
@@ -177,22 +191,58 @@ struct ShowArgs {
 struct RotateArgs {
     #[command(flatten)]
     which: WhichKey,
-    /// How long the old key still works, in hours
-    #[arg(long, value_name = "N", default_value_t = 24)]
-    grace_hours: u32,
+    /// How long the old secret still works: 24h, 30m, 7d
+    #[arg(long, value_name = "TIME", default_value = "24h", value_parser = duration)]
+    grace: Duration,
+    /// The same in hours
+    #[arg(long, value_name = "N", conflicts_with = "grace", hide = true)]
+    grace_hours: Option<u32>,
     /// Prints JSON: the new key and its record
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Debug, clap::Args)]
+struct MoveArgs {
+    #[command(flatten)]
+    which: WhichKey,
+    /// Its new team's id or name, or `none`
+    #[arg(long, value_parser = |word: &str| setting(word, "none", |it| Ok(it.to_owned())))]
+    team: Option<Setting<String>>,
+    /// Whose it is now: person:P, service:S, or `none`
+    #[arg(long, value_parser = |word: &str| setting(word, "none", holder))]
+    owner: Option<Setting<String>>,
+}
+
+#[derive(Debug, clap::Args)]
+struct SuspendArgs {
+    #[command(flatten)]
+    which: WhichKey,
+    /// Why; whoever uses the key is told
+    #[arg(long, default_value = "by an administrator")]
+    reason: String,
+}
+
+#[derive(Debug, clap::Args)]
 struct WhichKey {
-    /// The key's id, or its first characters as `keys list` shows them
+    /// The key's id or name, or the first characters of one of its secrets
     key: String,
 }
 
 fn class(word: &str) -> Result<KeyClass, String> {
     one_of(word, &KeyClass::ALL, KeyClass::as_str)
+}
+
+fn scope(word: &str) -> Result<KeyScope, String> {
+    one_of(word, &KeyScope::ALL, KeyScope::as_str)
+}
+
+/// `person:P` or `service:S`.
+fn holder(word: &str) -> Result<String, String> {
+    match word.split_once(':') {
+        Some(("person" | "service", name)) if !name.is_empty() => Ok(word.to_owned()),
+        _ => Err("expected person:P (an id or e-mail address) or service:S".to_owned()),
+    }
 }
 
 fn max_tokens(word: &str) -> Result<MaxTokensBound, String> {
@@ -237,7 +287,7 @@ async fn act(
         KeysCommand::Create(args) => {
             let json = args.json;
             let wish = wish(*args, settings.keys.max_tokens);
-            if wish.account.is_none() {
+            if wish.account.is_none() && wish.team.is_none() && wish.holder.is_none() {
                 admin.default_account().await?;
             }
             // What can fail comes before the key is made: it is shown only once.
@@ -248,12 +298,15 @@ async fn act(
         }
         KeysCommand::List(args) => {
             let mut keys = admin.keys().await?;
-            keys.retain(|key| !args.valid || key.is_valid_at(now));
             let around = Around::read(&records, settings, now).await?;
+            keys.retain(|key| !args.valid || around.is_valid(key));
+            if keys.is_empty() && !args.json {
+                writeln!(err, "There are no keys. `sluice keys create --name NAME` makes one.")?;
+            }
             list(&keys, args.json, &around, out)?;
         }
         KeysCommand::Show(args) => {
-            let key = admin.key(&args.which.key).await?;
+            let key = admin.key(named(&args.which)).await?;
             let around = Around::read(&records, settings, now).await?;
             let views = allowances::of_key(&records, &key, &around).await?;
             if args.json {
@@ -267,7 +320,7 @@ async fn act(
             }
         }
         KeysCommand::Set(args) => {
-            let (which, json) = (args.which.key.clone(), args.json);
+            let (which, json) = (named(&args.which).to_owned(), args.json);
             let change = change(*args);
             if change == KeyChange::default() {
                 return Err(CommandError::Usage(
@@ -283,20 +336,43 @@ async fn act(
             }
         }
         KeysCommand::Rotate(args) => {
-            let grace = Duration::from_secs(u64::from(args.grace_hours) * 3600);
+            let hours = args.grace_hours.map(|it| Duration::from_secs(u64::from(it) * 3600));
             let around = Around::read(&records, settings, now).await?;
-            let rotation = admin.rotate_key(&args.which.key, grace).await?;
-            announce(&rotation.new, err)?;
+            let grace = hours.unwrap_or(args.grace);
+            let rotation = admin.rotate_key(named(&args.which), grace).await?;
+            let record = &rotation.new.record;
             writeln!(
                 err,
-                "It replaces key {}, which works until {}.",
-                rotation.old.id,
+                "Key {} ({}) has a new secret. It is printed only now. The old one works until {}.",
+                record.id,
+                record.name,
                 rotation.old_expires_at.to_rfc3339()
             )?;
             print_key(&rotation.new, args.json, &around, out)?;
         }
+        KeysCommand::Move(args) => {
+            let plain_team = |team: String| plain(Kind::Team, &team).to_owned();
+            let to = KeyMove {
+                team: args.team.map(|setting| setting.0.map(plain_team)),
+                holder: args.owner.map(|setting| setting.0),
+            };
+            if to == KeyMove::default() {
+                return Err(CommandError::Usage("name a --team, an --owner or both"));
+            }
+            let key = admin.move_key(named(&args.which), to).await?;
+            writeln!(err, "Key {} ({}) is moved.", key.id, key.name)?;
+        }
+        KeysCommand::Suspend(args) => {
+            let which = Which::new(Kind::Key, named(&args.which));
+            let record = admin.suspend(&which, &args.reason).await?;
+            writeln!(err, "Key {} ({}) is suspended.", record.subject().id(), name_of(&record))?;
+        }
+        KeysCommand::Resume(args) => {
+            let record = admin.resume(&Which::new(Kind::Key, named(&args))).await?;
+            writeln!(err, "Key {} ({}) is resumed.", record.subject().id(), name_of(&record))?;
+        }
         KeysCommand::Revoke(args) => {
-            let revocation = admin.revoke_key(&args.key).await?;
+            let revocation = admin.revoke_key(named(&args)).await?;
             let (id, name) = (&revocation.record.id, &revocation.record.name);
             match revocation.already {
                 true => writeln!(err, "Key {id} ({name}) was revoked before.")?,
@@ -306,6 +382,11 @@ async fn act(
     }
     records.store.close().await;
     Ok(Exit::Done)
+}
+
+/// The key that is named, also as `key:K`.
+fn named(which: &WhichKey) -> &str {
+    plain(Kind::Key, &which.key)
 }
 
 fn wish(args: CreateArgs, usual: MaxTokensBound) -> NewKey {
@@ -322,7 +403,9 @@ fn wish(args: CreateArgs, usual: MaxTokensBound) -> NewKey {
         max_tokens: args.max_tokens.unwrap_or(usual),
         requests_per_hour: args.requests_per_hour,
         tokens_per_day: args.tokens_per_day,
-        owner: args.owner,
+        team: args.team.map(|team| plain(Kind::Team, &team).to_owned()),
+        holder: args.owner,
+        scopes: args.scopes.unwrap_or_else(|| KeyScope::ALL.to_vec()),
         expires_at: args.expires,
     }
 }
@@ -341,7 +424,7 @@ fn change(args: SetArgs) -> KeyChange {
         max_tokens: args.max_tokens,
         requests_per_hour: args.requests_per_hour.map(|setting| setting.0),
         tokens_per_day: args.tokens_per_day.map(|setting| setting.0),
-        owner: args.owner.map(|setting| setting.0),
+        scopes: args.scopes,
         expires_at: args.expires.map(|setting| setting.0),
     }
 }

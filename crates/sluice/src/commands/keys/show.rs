@@ -5,11 +5,12 @@ use std::io::{self, Write};
 
 use serde_json::json;
 use sluice_core::clock::UnixMillis;
-use sluice_core::ids::{AccountId, KeyId};
+use sluice_core::ids::KeyId;
+use sluice_core::organisation::Holder;
 use sluice_core::region::Region;
 use sluice_gateway::limits::AllowanceView;
 use sluice_gateway::snapshot::Rules;
-use sluice_storage::{AccountRecord, KeyRecord};
+use sluice_storage::{AccountRecord, KeyRecord, Organisation, SecretRecord};
 
 use crate::commands::records::{CommandError, Records, figure, named, or_dash, table};
 use crate::config::Settings;
@@ -20,7 +21,7 @@ pub(super) struct Around {
     pub(super) now: UnixMillis,
     rotation_advice_days: u64,
     pub(super) rules: Rules,
-    accounts: HashMap<AccountId, AccountRecord>,
+    pub(super) organisation: Organisation,
     uses: HashMap<KeyId, UnixMillis>,
 }
 
@@ -30,26 +31,26 @@ impl Around {
         settings: &Settings,
         now: UnixMillis,
     ) -> Result<Self, CommandError> {
-        let accounts = records.store.accounts().await?;
+        let organisation = records.store.organisation().await?;
         Ok(Self {
             now,
             rotation_advice_days: u64::from(settings.keys.rotation_advice_days),
             rules: serve::rules(settings),
-            accounts: accounts.into_iter().map(|account| (account.id.clone(), account)).collect(),
+            organisation,
             uses: records.store.last_uses(&records.master_key).await?,
         })
     }
 
     fn is_due(&self, key: &KeyRecord) -> bool {
-        let age_days = self.now.since(key.created_at).as_secs() / (24 * 60 * 60);
-        let old = age_days >= self.rotation_advice_days;
-        old && key.is_valid_at(self.now) && key.replaced_by.is_none()
+        let Some(secret) = key.newest_secret() else { return false };
+        let age_days = self.now.since(secret.created_at).as_secs() / (24 * 60 * 60);
+        age_days >= self.rotation_advice_days && self.is_valid(key)
     }
 
     /// Requests an hour and tokens a day: the key's, or its account's where those are tighter.
     fn limits(&self, key: &KeyRecord) -> (Option<u64>, Option<u64>) {
         let own = self.rules.key_limits(key);
-        let account = self.accounts.get(&key.account_id);
+        let account = self.organisation.accounts.get(&key.account_id);
         let account = account.map(|account| self.rules.account_rules(account).limits);
         let account = account.unwrap_or_default();
         (
@@ -59,11 +60,39 @@ impl Around {
     }
 
     pub(super) fn account(&self, key: &KeyRecord) -> Option<&AccountRecord> {
-        self.accounts.get(&key.account_id)
+        self.organisation.accounts.get(&key.account_id)
     }
 
     fn account_name(&self, key: &KeyRecord) -> Option<&str> {
-        self.accounts.get(&key.account_id).map(|account| account.name.as_str())
+        self.organisation.accounts.get(&key.account_id).map(|account| account.name.as_str())
+    }
+
+    /// Whether the key works now, and nothing that it belongs to is suspended.
+    pub(super) fn is_valid(&self, key: &KeyRecord) -> bool {
+        key.is_valid_at(self.now) && self.organisation.suspension(key).is_none()
+    }
+
+    fn team_name(&self, key: &KeyRecord) -> Option<&str> {
+        self.organisation.teams.get(key.team_id.as_ref()?).map(|team| team.name.as_str())
+    }
+
+    fn department_name(&self, key: &KeyRecord) -> Option<&str> {
+        let department = self.organisation.department_of(key.team_id.as_ref());
+        department.map(|department| department.name.as_str())
+    }
+
+    /// Whose it is, as people call them; else the note of an older version.
+    fn owner(&self, key: &KeyRecord) -> Option<String> {
+        let name = match &key.holder {
+            Some(Holder::Person(id)) => self.organisation.people.get(id).map(|it| &it.email),
+            Some(Holder::Service(id)) => self.organisation.services.get(id).map(|it| &it.name),
+            None => return key.owner.clone(),
+        };
+        match (&key.holder, name) {
+            (Some(Holder::Person(_)), Some(name)) => Some(format!("person:{name}")),
+            (Some(Holder::Service(_)), Some(name)) => Some(format!("service:{name}")),
+            (holder, _) => holder.as_ref().map(ToString::to_string),
+        }
     }
 
     fn last_use(&self, key: &KeyRecord) -> Option<String> {
@@ -90,22 +119,26 @@ pub(super) fn list(
         }
         return Ok(());
     }
-    let rows: Vec<[String; 10]> = keys
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<[String; 11]> = keys
         .iter()
         .map(|key| {
             let due = if around.is_due(key) { ", rotate it" } else { "" };
             let (requests, tokens) = around.limits(key);
             [
                 key.id.to_string(),
-                format!("{}…", key.prefix),
+                format!("{}…", key.prefix()),
                 key.name.clone(),
                 named(&key.account_id, around.account_name(key)),
-                or_dash(key.owner.as_ref()),
+                or_dash(around.team_name(key)),
+                or_dash(around.owner(key)),
                 key.class.as_str().to_owned(),
                 figure(requests),
                 figure(tokens),
                 around.last_use(key).unwrap_or_else(|| "never".to_owned()),
-                format!("{}{due}", state(key, around.now)),
+                format!("{}{due}", state(key, around)),
             ]
         })
         .collect();
@@ -114,6 +147,7 @@ pub(super) fn list(
         "key",
         "name",
         "account",
+        "team",
         "owner",
         "class",
         "requests/hour",
@@ -125,14 +159,26 @@ pub(super) fn list(
     writeln!(out, "\nLimits are the key's, or its account's where those are tighter.")
 }
 
-fn state(key: &KeyRecord, now: UnixMillis) -> String {
-    match (key.revoked_at, key.expires_at, &key.replaced_by) {
+fn state(key: &KeyRecord, around: &Around) -> String {
+    match (key.revoked_at, around.organisation.suspension(key), key.expires_at) {
         (Some(at), _, _) => format!("revoked {}", at.to_rfc3339()),
-        (None, Some(at), _) if at <= now => format!("expired {}", at.to_rfc3339()),
-        (None, Some(at), Some(by)) => format!("replaced by {by}, until {}", at.to_rfc3339()),
-        (None, Some(at), None) => format!("valid until {}", at.to_rfc3339()),
-        (None, None, _) => "valid".to_owned(),
+        (None, Some(why), _) => why,
+        (None, None, Some(at)) if at <= around.now => format!("expired {}", at.to_rfc3339()),
+        (None, None, Some(at)) => format!("valid until {}", at.to_rfc3339()),
+        (None, None, None) => "valid".to_owned(),
     }
+}
+
+/// Each secret that works, with its end where it has one.
+fn secrets(key: &KeyRecord, now: UnixMillis) -> String {
+    let living = key.secrets.iter().filter(|secret| secret.is_valid_at(now));
+    let texts: Vec<String> = living
+        .map(|secret| match secret.expires_at {
+            Some(at) => format!("{}… until {}", secret.prefix, at.to_rfc3339()),
+            None => format!("{}…", secret.prefix),
+        })
+        .collect();
+    or_dash((!texts.is_empty()).then(|| texts.join(", ")))
 }
 
 pub(super) fn show(key: &KeyRecord, around: &Around, out: &mut dyn Write) -> io::Result<()> {
@@ -141,6 +187,7 @@ pub(super) fn show(key: &KeyRecord, around: &Around, out: &mut dyn Write) -> io:
         .regions
         .as_ref()
         .map(|regions| regions.iter().map(|region| region.as_str()).collect::<Vec<_>>().join(", "));
+    let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.as_str()).collect();
     let (requests, tokens) = around.limits(key);
     let limit = |binding: Option<u64>, own: Option<u64>| match own {
         Some(own) if binding == Some(own) => format!("{own} (its own)"),
@@ -149,11 +196,14 @@ pub(super) fn show(key: &KeyRecord, around: &Around, out: &mut dyn Write) -> io:
     };
     let lines = [
         ("id", key.id.to_string()),
-        ("key", format!("{}…", key.prefix)),
+        ("key", secrets(key, around.now)),
         ("name", key.name.clone()),
-        ("state", state(key, around.now)),
+        ("state", state(key, around)),
         ("account", named(&key.account_id, around.account_name(key))),
-        ("owner", or_dash(key.owner.as_ref())),
+        ("department", or_dash(around.department_name(key))),
+        ("team", or_dash(around.team_name(key))),
+        ("owner", or_dash(around.owner(key))),
+        ("scopes", scopes.join(", ")),
         ("class", key.class.as_str().to_owned()),
         ("requests per hour", limit(requests, key.requests_per_hour)),
         ("tokens per day", limit(tokens, key.tokens_per_day)),
@@ -207,14 +257,30 @@ pub(super) fn allowances(views: &[AllowanceView], out: &mut dyn Write) -> io::Re
 /// nothing does.
 pub(super) fn as_json(key: &KeyRecord, around: &Around) -> serde_json::Value {
     let (requests_per_hour, tokens_per_day) = around.limits(key);
+    let secret = |it: &SecretRecord| {
+        json!({
+            "prefix": it.prefix,
+            "created_at": it.created_at.to_rfc3339(),
+            "expires_at": it.expires_at.map(UnixMillis::to_rfc3339),
+            "valid": it.is_valid_at(around.now),
+        })
+    };
+    let secrets: Vec<serde_json::Value> = key.secrets.iter().map(secret).collect();
     json!({
         "id": key.id,
-        "prefix": key.prefix,
+        "subject": format!("key:{}", key.id),
+        "prefix": key.prefix(),
+        "secrets": secrets,
         "name": key.name,
-        "valid": key.is_valid_at(around.now),
+        "valid": around.is_valid(key),
         "account_id": key.account_id,
         "account_name": around.account_name(key),
-        "owner": key.owner,
+        "department_name": around.department_name(key),
+        "team_id": key.team_id,
+        "team_name": around.team_name(key),
+        "owner": around.owner(key),
+        "owner_id": key.holder.as_ref().map(ToString::to_string),
+        "scopes": key.scopes,
         "class": key.class,
         "requests_per_hour": key.requests_per_hour,
         "tokens_per_day": key.tokens_per_day,
@@ -229,7 +295,8 @@ pub(super) fn as_json(key: &KeyRecord, around: &Around) -> serde_json::Value {
         "created_at": key.created_at.to_rfc3339(),
         "expires_at": key.expires_at.map(UnixMillis::to_rfc3339),
         "revoked_at": key.revoked_at.map(UnixMillis::to_rfc3339),
+        "suspended_at": key.suspended.as_ref().map(|it| it.at.to_rfc3339()),
+        "suspended": around.organisation.suspension(key),
         "last_used_at": around.last_use(key),
-        "replaced_by": key.replaced_by,
     })
 }

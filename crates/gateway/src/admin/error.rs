@@ -1,0 +1,182 @@
+//! Why a change was refused.
+
+use sluice_storage::StorageError;
+
+use crate::admin::find::Kind;
+use crate::service_key::NoRandomness;
+
+/// Why a change was refused. The messages speak of the matter; each surface adds its own advice.
+#[derive(Debug, thiserror::Error)]
+pub enum AdminError {
+    /// The actor may not do it.
+    #[error("your role does not permit this ({verb})")]
+    Forbidden {
+        /// What was tried.
+        verb: &'static str,
+    },
+    /// The configuration file alone may change it.
+    #[error("{what} is held by the configuration file; change it there")]
+    ManagedByFile {
+        /// What it is.
+        what: String,
+    },
+    /// A name is empty, too long or cannot be shown in a line.
+    #[error("a name has 1 to 100 characters and no line breaks; give another one")]
+    InvalidName,
+    /// Not an e-mail address.
+    #[error("{0:?} is no e-mail address; expected one such as ada@example.org")]
+    InvalidEmail(String),
+    /// The default account would get another name.
+    #[error("the account `default` keeps its name: keys for which no account is named go there")]
+    DefaultKeepsName,
+    /// The expiry date is over.
+    #[error("the expiry {given} is not in the future; it is {now} now")]
+    AlreadyExpired {
+        /// The expiry that was asked for.
+        given: String,
+        /// The current time.
+        now: String,
+    },
+    /// A limit of nothing.
+    #[error("{limit} is 0, which refuses every request; set at least 1, or revoke the key")]
+    ZeroLimit {
+        /// The limit's name.
+        limit: &'static str,
+    },
+    /// An empty list of what is allowed.
+    #[error("the list of {what} is empty, which refuses every request; {fix}")]
+    EmptyList {
+        /// Models, regions or scopes.
+        what: &'static str,
+        /// What to do instead.
+        fix: &'static str,
+    },
+    /// A model that is not in the catalogue.
+    #[error("there is no model {0:?}")]
+    UnknownModel(String),
+    /// The default region is not an allowed one.
+    #[error("the default region {region} is not among the allowed regions {allowed}; add it")]
+    RegionNotAllowed {
+        /// The default region.
+        region: &'static str,
+        /// The allowed ones.
+        allowed: String,
+    },
+    /// There is none of this id or name, or the actor may not see it.
+    #[error("there is no {} {text:?}", kind.as_str())]
+    NoSuch {
+        /// What was looked for.
+        kind: Kind,
+        /// By which id or name.
+        text: String,
+    },
+    /// No such key. What was looked for may be a key, and is not repeated.
+    #[error("there is no such key")]
+    NoSuchKey,
+    /// Several fit.
+    #[error("{} {} fit: {}; name one by its id", candidates.len(), kind.several(), candidates.join(", "))]
+    Ambiguous {
+        /// What was looked for.
+        kind: Kind,
+        /// Their ids and names.
+        candidates: Vec<String>,
+    },
+    /// There are several accounts.
+    #[error("there are several accounts: {}; name one", candidates.join(", "))]
+    AccountNeeded {
+        /// Their names.
+        candidates: Vec<String>,
+    },
+    /// Something that is suspended cannot be given anything.
+    #[error("{what} is suspended; resume it first, or name another")]
+    Suspended {
+        /// What it is.
+        what: String,
+    },
+    /// The key no longer works, so there is nothing to rotate.
+    #[error("key {id} {state}, so it cannot be rotated; create a new one")]
+    NotRotatable {
+        /// The key's id.
+        id: String,
+        /// What happened to it.
+        state: &'static str,
+    },
+    /// A key has two secrets that work.
+    #[error(
+        "two secrets of key {id} work already, one of them until {until}; wait for that, or rotate \
+         without grace, which ends both at once"
+    )]
+    TwoSecrets {
+        /// The key's id.
+        id: String,
+        /// When the older one ends.
+        until: String,
+    },
+    /// What was revoked is gone for good.
+    #[error("key {id} was revoked, which is for good; create a new one")]
+    Revoked {
+        /// The key's id.
+        id: String,
+    },
+    /// It is suspended already, or it is not.
+    #[error("{what} is {state}")]
+    AlreadySo {
+        /// What it is.
+        what: String,
+        /// Its state.
+        state: &'static str,
+    },
+    /// A department has teams.
+    #[error("{what} has teams: {}; move or remove them first", teams.join(", "))]
+    HasTeams {
+        /// The department.
+        what: String,
+        /// The names of its teams.
+        teams: Vec<String>,
+    },
+    /// Nobody has said what becomes of the keys.
+    #[error(
+        "{what} has {} that work: {}; say what becomes of them: hand them over, suspend them or \
+         revoke them", if keys.len() == 1 { "a key".to_owned() } else { format!("{} keys", keys.len()) },
+        keys.join(", ")
+    )]
+    KeysNeedAnAnswer {
+        /// Whose they are.
+        what: String,
+        /// Their names.
+        keys: Vec<String>,
+    },
+    /// Keys cannot be handed over to this.
+    #[error("the keys of a {from} cannot be handed over to {to}; name {expected}")]
+    CannotHandOver {
+        /// What is removed.
+        from: &'static str,
+        /// What was named.
+        to: String,
+        /// What can be named.
+        expected: &'static str,
+    },
+    /// The last owner stays.
+    #[error("{what} is the last owner of the account; make somebody else owner first")]
+    LastOwner {
+        /// Who.
+        what: String,
+    },
+    /// Accounts are suspended, not removed.
+    #[error("{what} cannot be removed; {fix}")]
+    NotRemovable {
+        /// What it is.
+        what: String,
+        /// What can be done instead.
+        fix: &'static str,
+    },
+    /// Another process changed the same record between reading and writing.
+    #[error("it was changed by somebody else at the same moment; look at it and try again")]
+    ChangedMeanwhile,
+    /// No random bytes.
+    #[error(transparent)]
+    NoRandomness(#[from] NoRandomness),
+    /// The database failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}

@@ -1,0 +1,196 @@
+//! People, services, teams and departments: what becomes of their keys.
+
+use sluice_core::organisation::{Holder, KeyScope, Role};
+
+use super::door::Company;
+use super::*;
+
+fn person(email: &str, role: Role) -> NewPerson {
+    NewPerson {
+        account: Some("here".to_owned()),
+        email: email.to_owned(),
+        name: None,
+        role,
+        teams: vec!["compilers".to_owned()],
+        operator: false,
+    }
+}
+
+/// Who: `ada`, a developer with a key of her own; `ci`, a service with one.
+async fn staffed() -> Company {
+    let company = Company::new().await;
+    let admin = company.house.at(NOW);
+    admin.create_person(person("ada@example.org", Role::Developer)).await.unwrap();
+    let ci = NewService {
+        account: Some("here".to_owned()),
+        name: "ci".to_owned(),
+        team: Some("compilers".to_owned()),
+    };
+    admin.create_service(ci).await.unwrap();
+    for (name, holder) in [("hers", "person:ada@example.org"), ("its", "service:ci")] {
+        let mut wish = NewKey::named(name, KeyClass::Production);
+        wish.holder = Some(holder.to_owned());
+        wish.team = Some("compilers".to_owned());
+        admin.create_key(wish, None).await.unwrap();
+    }
+    company
+}
+
+async fn why(company: &Company, key: &str) -> Option<String> {
+    let key = company.house.at(NOW).key(key).await.unwrap();
+    company.house.store.organisation().await.unwrap().suspension(&key)
+}
+
+#[tokio::test]
+async fn a_key_belongs_to_the_account_of_its_team_and_holder() {
+    let company = staffed().await;
+    let admin = company.house.at(NOW);
+    let key = admin.key("hers").await.unwrap();
+    assert_eq!(key.account_id, company.team("compilers").account_id);
+    assert_eq!(key.scopes, KeyScope::ALL);
+    let organisation = company.house.store.organisation().await.unwrap();
+    let attribution = organisation.attribution(&key);
+    assert_eq!(attribution.department, Some(company.team("compilers").department_id));
+    let mut wish = NewKey::named("mixed", KeyClass::Production);
+    wish.holder = Some("person:ada@example.org".to_owned());
+    wish.team = Some("lab".to_owned());
+    let error = admin.create_key(wish, None).await.unwrap_err();
+    assert!(matches!(error, AdminError::NoSuch { kind: Kind::Person, .. }), "{error}");
+    let to = KeyMove { team: Some(Some("lab".to_owned())), ..KeyMove::default() };
+    let error = admin.move_key("hers", to).await.unwrap_err();
+    assert!(matches!(error, AdminError::NoSuch { kind: Kind::Team, .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_suspension_takes_and_gives_back_just_its_own_keys() {
+    let company = staffed().await;
+    let admin = company.house.at(NOW);
+    let ada = Which::new(Kind::Person, "ADA@example.org");
+    let (hers, team) = (Which::new(Kind::Key, "hers"), Which::new(Kind::Team, "compilers"));
+    let account = Which::new(Kind::Account, "here");
+    for which in [&ada, &team, &Which::new(Kind::Department, "engineering"), &account, &hers] {
+        admin.suspend(which, "a reason").await.unwrap();
+        assert!(why(&company, "hers").await.unwrap().contains("a reason"), "{which:?}");
+        let again = admin.suspend(which, "x").await.unwrap_err().to_string();
+        assert!(again.contains("suspended already"), "{again}");
+        admin.resume(which).await.unwrap();
+        assert_eq!(why(&company, "hers").await, None, "{which:?}");
+    }
+    // Two at once: each is taken back by itself.
+    admin.suspend(&ada, "on leave").await.unwrap();
+    admin.suspend(&team, "reorganised").await.unwrap();
+    assert!(why(&company, "its").await.is_some());
+    admin.resume(&team).await.unwrap();
+    assert!(why(&company, "hers").await.unwrap().contains("on leave"));
+    assert_eq!(why(&company, "its").await, None);
+    admin.suspend(&hers, "leaked").await.unwrap();
+    admin.resume(&ada).await.unwrap();
+    assert!(why(&company, "hers").await.unwrap().contains("leaked"), "that was another");
+}
+
+#[tokio::test]
+async fn removing_asks_what_becomes_of_the_keys() {
+    let company = staffed().await;
+    let admin = company.house.at(NOW);
+    let ada = Which::new(Kind::Person, "ada@example.org");
+    let error = admin.remove(&ada, None).await.unwrap_err().to_string();
+    assert!(error.contains("hers") && error.contains("hand them over"), "{error}");
+    for wrong in ["person:ada@example.org", "team:tools", "nobody", "service:none"] {
+        let answer = KeysAnswer::HandOver(wrong.to_owned());
+        admin.remove(&ada, Some(&answer)).await.unwrap_err();
+    }
+    // Suspended: they come back with her.
+    let removal = admin.remove(&ada, Some(&KeysAnswer::Suspend)).await.unwrap();
+    assert_eq!(removal.keys.len(), 1);
+    assert!(why(&company, "hers").await.unwrap().contains("removed"));
+    assert!(matches!(admin.find(&ada).await, Err(AdminError::NoSuch { .. })));
+    admin.resume(&ada).await.unwrap();
+    assert_eq!(why(&company, "hers").await, None);
+    // Handed over.
+    let before = admin.key("hers").await.unwrap();
+    let answer = KeysAnswer::HandOver("service:ci".to_owned());
+    admin.remove(&ada, Some(&answer)).await.unwrap();
+    let after = admin.key("hers").await.unwrap();
+    assert!(matches!(after.holder, Some(Holder::Service(_))), "{after:?}");
+    assert_eq!((after.id, after.team_id), (before.id, before.team_id));
+    // The address is free again, and history keeps both.
+    admin.create_person(person("ada@example.org", Role::Developer)).await.unwrap();
+    assert_eq!(company.house.store.organisation().await.unwrap().people.len(), 2);
+    // Revoked.
+    let ci = Which::new(Kind::Service, "ci");
+    admin.remove(&ci, Some(&KeysAnswer::Revoke)).await.unwrap();
+    for key in admin.keys().await.unwrap() {
+        assert_eq!(key.revoked_at, Some(NOW), "{}", key.name);
+    }
+}
+
+#[tokio::test]
+async fn a_teams_keys_go_to_another_team_and_a_department_with_teams_stays() {
+    let company = staffed().await;
+    let admin = company.house.at(NOW);
+    let department = Which::new(Kind::Department, "engineering");
+    let error = admin.remove(&department, None).await.unwrap_err().to_string();
+    assert!(error.contains("compilers, tools"), "{error}");
+    let team = Which::new(Kind::Team, "compilers");
+    let answer = KeysAnswer::HandOver("team:europe".to_owned());
+    admin.remove(&team, Some(&answer)).await.unwrap();
+    let europe = Some(company.team("europe").id);
+    assert!(admin.keys().await.unwrap().iter().all(|key| key.team_id == europe));
+    admin.remove(&Which::new(Kind::Team, "tools"), None).await.unwrap();
+    admin.remove(&department, None).await.unwrap();
+    let key = Which::new(Kind::Key, "hers");
+    assert!(matches!(admin.remove(&key, None).await, Err(AdminError::NotRemovable { .. })));
+}
+
+#[tokio::test]
+async fn the_last_owner_stays() {
+    let company = staffed().await;
+    let admin = company.house.at(NOW);
+    let boss = admin.create_person(person("boss@example.org", Role::Owner)).await.unwrap();
+    assert!(boss.operator, "the first owner has the operator's right");
+    let which = Which::new(Kind::Person, "boss@example.org");
+    let demoted = PersonChange { role: Some(Role::Admin), ..PersonChange::default() };
+    for refused in [
+        admin.remove(&which, None).await.map(drop),
+        admin.suspend(&which, "x").await.map(drop),
+        admin.change_person(&which, demoted.clone()).await.map(drop),
+    ] {
+        let error = refused.unwrap_err();
+        assert!(matches!(error, AdminError::LastOwner { .. }), "{error}");
+    }
+    let other = admin.create_person(person("two@example.org", Role::Owner)).await.unwrap();
+    assert!(!other.operator);
+    // Both at once: one stays.
+    let also = Which::new(Kind::Person, "two@example.org");
+    let (one, two) = tokio::join!(
+        admin.change_person(&which, demoted.clone()),
+        admin.change_person(&also, demoted)
+    );
+    assert_eq!([one.is_ok(), two.is_ok()].iter().filter(|done| **done).count(), 1);
+}
+
+#[tokio::test]
+async fn names_are_told_apart_by_account_and_id() {
+    let company = Company::new().await;
+    let admin = company.house.at(NOW);
+    let twin = |account: &str| NewDepartment {
+        account: Some(account.to_owned()),
+        name: "twins".to_owned(),
+    };
+    let here = admin.create_department(twin("here")).await.unwrap();
+    admin.create_department(twin("elsewhere")).await.unwrap();
+    let which = Which::new(Kind::Department, "twins");
+    let error = admin.find(&which).await.unwrap_err().to_string();
+    assert!(error.contains("2 departments fit") && error.contains(here.id.as_str()), "{error}");
+    let named = Which { account: Some("here".to_owned()), ..which };
+    assert_eq!(admin.find(&named).await.unwrap(), here.clone().into());
+    let by_id = Which::new(Kind::Department, here.id.as_str());
+    assert_eq!(admin.find(&by_id).await.unwrap(), here.into());
+    let nowhere = NewDepartment { account: None, name: "x".to_owned() };
+    let error = admin.create_department(nowhere).await.unwrap_err().to_string();
+    assert!(error.contains("several accounts") && error.contains("elsewhere"), "{error}");
+    for email in ["", "ada", "@x", "a b@x", "a@b@c"] {
+        let error = admin.create_person(person(email, Role::Developer)).await.unwrap_err();
+        assert!(matches!(error, AdminError::InvalidEmail(_)), "{error}");
+    }
+}
