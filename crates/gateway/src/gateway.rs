@@ -10,16 +10,17 @@ use sluice_core::clock::{Clock, UnixMillis};
 use sluice_core::ids::ModelId;
 use sluice_routing::catalog::Model;
 use sluice_routing::classify;
-use sluice_storage::{KeyHasher, KeyRecord, Organisation, StorageError, Store};
+use sluice_storage::{KeyHasher, Known, StorageError, Store};
 
 use crate::accounting::Accounting;
+use crate::directory::Directory;
 use crate::estimate::Calibration;
 use crate::guard::GuessGuard;
 use crate::limits::{self, LimitExceeded, RateView};
 use crate::metrics::Metrics;
 use crate::newcomers::Newcomers;
 use crate::policy::{may_use, resolve};
-use crate::principal::{Directory, Ledgers, Principal, Unrecognised};
+use crate::principal::{Ledgers, Principal, Unrecognised};
 use crate::route::Conversations;
 use crate::service_key::ServiceKey;
 use crate::shutdown::Shutdown;
@@ -28,7 +29,7 @@ use crate::snapshot::Snapshot;
 /// The application without HTTP.
 pub struct Gateway {
     snapshot: ArcSwap<Snapshot>,
-    directory: ArcSwap<Directory>,
+    directory: Directory,
     ledgers: Ledgers,
     hasher: KeyHasher,
     guard: GuessGuard,
@@ -73,7 +74,7 @@ impl Gateway {
         let conversations = Conversations::new(hasher.derived("conversations"));
         Self {
             snapshot: ArcSwap::from_pointee(snapshot),
-            directory: ArcSwap::from_pointee(Directory::default()),
+            directory: Directory::default(),
             ledgers: Ledgers::default(),
             hasher,
             guard: GuessGuard::default(),
@@ -110,14 +111,23 @@ impl Gateway {
     /// Takes over a new configuration, for requests that begin from now on.
     pub fn replace_snapshot(&self, snapshot: Snapshot) {
         self.snapshot.store(Arc::new(snapshot));
+        // Limits come from the configuration.
+        self.directory.renew();
     }
 
-    /// Takes over the keys and what they belong to, as the database has them now. What they have
-    /// used stays.
-    pub fn replace_directory(&self, keys: Vec<KeyRecord>, organisation: &Organisation) {
-        let rules = &self.snapshot().rules;
-        let directory = Directory::new(keys, organisation, rules, &self.ledgers);
-        self.directory.store(Arc::new(directory));
+    /// Takes over all keys and what they belong to. What they have used stays.
+    pub fn replace_directory(&self, known: Known) {
+        self.directory.replace(known);
+    }
+
+    /// Takes over the keys that have changed, and what has changed of what keys belong to.
+    pub fn change_directory(&self, changed: Known) {
+        self.directory.change(changed);
+    }
+
+    /// The number of changes that were taken over.
+    pub fn directory_version(&self) -> u64 {
+        self.directory.version()
     }
 
     /// Takes over what was used before a restart. The directory comes first: it says what is
@@ -135,7 +145,7 @@ impl Gateway {
         let now = self.now();
         let recognised = match Self::key_of(presented) {
             Ok(key) => {
-                let known = self.directory.load().recognise(&key, &self.hasher, now).cloned();
+                let known = self.recognise(&key, now);
                 match known {
                     // Boxed: what a few requests need must not make all of them larger.
                     Err(Unrecognised::Unknown) => Box::pin(self.look_up(&key, remote, now)).await,
@@ -162,15 +172,16 @@ impl Gateway {
             return Err(Unrecognised::Unknown);
         }
         let hash = self.hasher.hash(key.expose());
-        let directory = || self.directory.load_full();
-        let add = |before: &Arc<Directory>, key: &KeyRecord, organisation: &Organisation| {
-            let mut with_new = Directory::clone(before);
-            with_new.add(key, organisation, &self.snapshot().rules, &self.ledgers);
-            // Only where nobody has replaced it meanwhile: what was read may have been revoked since.
-            self.directory.compare_and_swap(before, Arc::new(with_new));
-        };
-        let looked_up = self.newcomers.look_up(&hash, now, directory, add).await;
-        looked_up.recognise(key, &self.hasher, now).cloned()
+        self.newcomers.look_up(&hash, now, &self.directory).await;
+        self.recognise(key, now)
+    }
+
+    fn recognise(&self, key: &ServiceKey, now: UnixMillis) -> Result<Arc<Principal>, Unrecognised> {
+        let hash = self.hasher.hash(key.expose());
+        self.directory.recognise(&hash, now, |key, secret, organisation| {
+            let rules = &self.snapshot().rules;
+            Principal::new(key, secret, organisation, rules, &self.ledgers)
+        })
     }
 
     /// The key that is presented.

@@ -11,6 +11,7 @@ mod bounds;
 mod call;
 pub mod chat;
 mod cut;
+mod directory;
 mod dispatch;
 mod eligible;
 pub mod error;

@@ -4,13 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sluice_core::clock::UnixMillis;
-use sluice_core::ids::AccountId;
-use sluice_core::key::{KeyClass, Suite};
+use sluice_core::key::Suite;
 use sluice_core::organisation::{Attribution, Subject};
-use sluice_storage::{AccountRecord, KeyHash, KeyHasher, KeyRecord, Organisation, SecretRecord};
+use sluice_storage::{AccountRecord, KeyRecord, Organisation, SecretRecord};
 
-use crate::limits::{Allowance, Bound, Ledger, LimitSubjects, OwnFigures};
-use crate::service_key::ServiceKey;
+use crate::limits::{Bound, Ledger, LimitSubjects};
 use crate::snapshot::Rules;
 
 /// A key and its account.
@@ -82,128 +80,38 @@ impl Unrecognised {
     }
 }
 
-/// All keys that may ask, in memory: recognising one never waits for a database.
-#[derive(Default, Clone)]
-pub struct Directory {
-    /// Hashes are keyed and compared in constant time: a look-up tells nothing about other keys.
-    by_hash: HashMap<KeyHash, Arc<Principal>>,
-}
-
-impl Directory {
-    /// The directory of `keys` that are not revoked, and of what they belong to.
-    pub fn new(
-        keys: Vec<KeyRecord>,
+impl Principal {
+    /// Who presents `secret` of `key`; `None` where the key's account is not known.
+    pub(crate) fn new(
+        key: &KeyRecord,
+        secret: &SecretRecord,
         organisation: &Organisation,
         rules: &Rules,
         ledgers: &Ledgers,
-    ) -> Self {
-        let mut directory = Self::default();
-        let mut shared = Shared::default();
-        for key in keys {
-            directory.insert(&key, organisation, rules, |key, account| {
-                shared.subjects(key, account, rules, ledgers)
-            });
-        }
-        directory
-    }
-
-    /// Adds `key` by all its secrets, unless it is revoked.
-    pub(crate) fn add(
-        &mut self,
-        key: &KeyRecord,
-        organisation: &Organisation,
-        rules: &Rules,
-        ledgers: &Ledgers,
-    ) {
-        self.insert(key, organisation, rules, |key, account| {
-            Shared::default().subjects(key, account, rules, ledgers)
-        });
-    }
-
-    fn insert(
-        &mut self,
-        key: &KeyRecord,
-        organisation: &Organisation,
-        rules: &Rules,
-        subjects: impl FnOnce(&KeyRecord, &AccountRecord) -> LimitSubjects,
-    ) {
-        let account = organisation.accounts.get(&key.account_id);
-        let (Some(account), None) = (account, key.revoked_at) else { return };
-        let subjects = subjects(key, account);
-        for secret in key.secrets.iter().filter(|secret| secret.revoked_at.is_none()) {
-            let principal = Principal {
-                suite: rules.account_rules(account).suite,
-                subjects: subjects.clone(),
-                attribution: organisation.attribution(key),
-                suspended: organisation.suspension(key),
-                secret: secret.clone(),
-                account: account.clone(),
-                key: key.clone(),
-            };
-            self.by_hash.insert(secret.hash, Arc::new(principal));
-        }
-    }
-
-    /// Whether somebody presents a key with this hash.
-    pub(crate) fn holds(&self, hash: &KeyHash) -> bool {
-        self.by_hash.contains_key(hash)
-    }
-
-    /// Who presents `key`, at `now`.
-    pub fn recognise(
-        &self,
-        key: &ServiceKey,
-        hasher: &KeyHasher,
-        now: UnixMillis,
-    ) -> Result<&Arc<Principal>, Unrecognised> {
-        let hash = hasher.hash(key.expose());
-        let principal = self.by_hash.get(&hash).ok_or(Unrecognised::Unknown)?;
-        match principal.expires_at() {
-            Some(expires_at) if expires_at <= now => {
-                Err(Unrecognised::Expired(expires_at.to_rfc3339()))
-            }
-            _ => Ok(principal),
-        }
-    }
-}
-
-/// What many keys have in common while a directory is made: thousands of keys of a class have its
-/// allowances once.
-#[derive(Default)]
-struct Shared {
-    classes: HashMap<KeyClass, Arc<[Allowance]>>,
-    accounts: HashMap<AccountId, Bound>,
-}
-
-impl Shared {
-    /// What the requests of `key` count against. Departments, teams and holders have no allowances
-    /// yet, and what nothing binds needs no ledger.
-    fn subjects(
-        &mut self,
-        key: &KeyRecord,
-        account: &AccountRecord,
-        rules: &Rules,
-        ledgers: &Ledgers,
-    ) -> LimitSubjects {
-        let allowances = match Rules::key_own(key) == OwnFigures::default() {
-            true => {
-                let of_class = self.classes.entry(key.class);
-                of_class.or_insert_with(|| rules.key_allowances(key)).clone()
-            }
-            false => rules.key_allowances(key),
+    ) -> Option<Self> {
+        let account = organisation.accounts.get(&key.account_id)?;
+        let bound = |subject: Subject, allowances| {
+            let ledger = ledgers.of(&subject);
+            Bound { ledger, subject, allowances }
         };
-        let subject = Subject::Key(key.id.clone());
-        let own = Bound { ledger: ledgers.of(&subject), subject, allowances };
-        let of_account = self.accounts.entry(account.id.clone()).or_insert_with(|| {
-            let subject = Subject::Account(account.id.clone());
-            let allowances = rules.account_allowances(account);
-            Bound { ledger: ledgers.of(&subject), subject, allowances }
-        });
-        LimitSubjects::new([own, of_account.clone()])
+        // Departments, teams and holders have no allowances, and what nothing binds needs no ledger.
+        let subjects = LimitSubjects::new([
+            bound(Subject::Key(key.id.clone()), rules.key_allowances(key)),
+            bound(Subject::Account(account.id.clone()), rules.account_allowances(account)),
+        ]);
+        Some(Self {
+            suite: rules.account_rules(account).suite,
+            subjects,
+            attribution: organisation.attribution(key),
+            suspended: organisation.suspension(key),
+            secret: secret.clone(),
+            account: account.clone(),
+            key: key.clone(),
+        })
     }
 }
 
-/// What every subject has used. Outlives every directory, so that a change of keys or of the
+/// What every subject has used. Outlives every principal, so that a change of keys or of the
 /// configuration forgets nothing.
 #[derive(Default)]
 pub struct Ledgers(Mutex<HashMap<Subject, Arc<Ledger>>>);

@@ -1,7 +1,7 @@
 //! What the tests share: a gateway in memory, whose providers say what they are told to, when.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -29,7 +29,8 @@ use sluice_routing::quality::Quality;
 use sluice_routing::router::{Member, Policy, Router};
 use sluice_security::request::{Filter, FilterSettings};
 use sluice_storage::{
-    AccountRecord, Journal, JournalEntry, KeyRecord, MasterKey, SecretRecord, Store, UsageRecord,
+    AccountRecord, Journal, JournalEntry, KeyHasher, KeyRecord, MasterKey, SecretRecord, Store,
+    UsageRecord,
 };
 use tokio::time::Instant;
 
@@ -318,11 +319,18 @@ pub(crate) fn streamed() -> ChatRequest {
     ChatRequest { stream: true, ..chat("Hello?") }
 }
 
+/// The same in a test's process.
+pub(crate) fn hasher() -> KeyHasher {
+    static HASHER: LazyLock<KeyHasher> = LazyLock::new(|| {
+        let dir = tempfile::tempdir().unwrap();
+        MasterKey::load_or_create(dir.path()).unwrap().key_hasher()
+    });
+    HASHER.clone()
+}
+
 pub(crate) fn principal() -> Principal {
-    let dir = tempfile::tempdir().unwrap();
-    let hasher = MasterKey::load_or_create(dir.path()).unwrap().key_hasher();
     let secret = SecretRecord {
-        hash: hasher.hash("x"),
+        hash: hasher().hash("x"),
         prefix: "svc_ent_Ab12".to_owned(),
         created_at: NOW,
         expires_at: None,

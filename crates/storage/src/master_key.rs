@@ -284,6 +284,12 @@ impl fmt::Debug for KeyHasher {
 pub struct KeyHash([u8; 32]);
 
 impl KeyHash {
+    /// Which of `parts` parts it belongs to, for whoever divides many hashes.
+    pub fn part(&self, parts: usize) -> usize {
+        let [.., byte] = self.0;
+        usize::from(byte) % parts.max(1)
+    }
+
     /// The hash as hexadecimal text, for the database.
     pub(crate) fn to_hex(self) -> String {
         to_hex(&self.0)

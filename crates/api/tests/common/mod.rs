@@ -33,7 +33,9 @@ use sluice_providers::endpoint::{Auth, Endpoint, Quirks};
 use sluice_providers::upstream::{Sending, TransportError, Upstream};
 use sluice_routing::catalog::{Capabilities, Catalog, Deployment, Model};
 use sluice_security::request::{Filter, FilterSettings};
-use sluice_storage::{AccountRecord, Journal, KeyRecord, MasterKey, Organisation, SecretRecord};
+use sluice_storage::{
+    AccountRecord, Journal, KeyRecord, Known, MasterKey, Organisation, SecretRecord,
+};
 
 /// 2026-11-21, 09:30 in UTC.
 pub(crate) const NOW: UnixMillis = UnixMillis(1_795_253_400_000);
@@ -138,7 +140,7 @@ impl House {
         }
         let small = AccountRecord { tier: AccountTier::Lowest, ..account("small") };
         let organisation = Organisation::of_accounts([account("house"), small]);
-        gateway.replace_directory(records, &organisation);
+        gateway.replace_directory(Known { version: 1, keys: records, organisation });
         let cors = Cors::new(origins.iter().map(|&origin| origin.to_owned()).collect());
         let api = Api::new(
             gateway.clone(),

@@ -141,9 +141,7 @@ async fn serve(
     };
     // The first key is shown only once, so nothing that can fail comes between it and its banner.
     let first_key = first_key(&store, &master_key, clock.now()).await?;
-    let known = store.known(None).await?;
-    let version = known.version;
-    gateway.replace_directory(known.keys, &known.organisation);
+    gateway.replace_directory(store.known(None).await?);
     gateway.restore_windows(&store).await?;
     let api = Arc::new(Api::new(gateway.clone(), assembly::api_settings(&settings)));
     let address = bound.local_addr().unwrap_or(server.listen);
@@ -173,7 +171,6 @@ async fn serve(
         gateway: gateway.clone(),
         api,
         store: store.clone(),
-        version,
         certificates,
     };
     tokio::spawn(reload::reload(reload, settings, reload::Hangup::new()));

@@ -1,6 +1,7 @@
 //! Takes over what changes while the server runs: keys and accounts, the configuration, the
 //! certificate.
 
+use std::cmp::Ordering;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,8 +30,6 @@ pub(crate) struct Reload {
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) api: Arc<Api>,
     pub(crate) store: Store,
-    /// The version of keys and accounts that the gateway has.
-    pub(crate) version: u64,
     pub(crate) certificates: Option<Arc<Certificates>>,
 }
 
@@ -97,17 +96,18 @@ impl Reload {
             Ok(times) => self.gateway.note_first_served(times),
             Err(error) => tracing::error!(%error, "new models have no date yet"),
         }
-        // Keys' limits come from the configuration.
-        self.version = u64::MAX;
         tracing::info!("the changed configuration is taken over");
     }
 
     async fn keys(&mut self) -> Result<(), StorageError> {
-        let version = self.store.change_version().await?;
-        if version != self.version {
-            let known = self.store.known(None).await?;
-            self.gateway.replace_directory(known.keys, &known.organisation);
-            self.version = known.version;
+        let known = self.gateway.directory_version();
+        match self.store.change_version().await?.cmp(&known) {
+            Ordering::Equal => {}
+            Ordering::Greater => {
+                self.gateway.change_directory(self.store.known(Some(known)).await?);
+            }
+            // Another database is in its place.
+            Ordering::Less => self.gateway.replace_directory(self.store.known(None).await?),
         }
         Ok(())
     }
