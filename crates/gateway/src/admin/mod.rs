@@ -8,7 +8,9 @@
 //! Messages speak of the matter. What to type or click next is for each surface to add.
 
 mod accounts;
+mod declared;
 mod error;
+mod file;
 mod find;
 mod keys;
 mod lifecycle;
@@ -19,7 +21,9 @@ mod rotation;
 mod tests;
 
 pub use accounts::{AccountChange, NewAccount};
+pub use declared::{Declared, DeclaredDepartment, DeclaredPerson, DeclaredTeam};
 pub use error::AdminError;
+pub use file::FileChanges;
 pub use find::{Kind, Which, name_of};
 pub use keys::{CreatedKey, KeyChange, KeyMove, NewKey};
 pub use lifecycle::{KeysAnswer, Removal};

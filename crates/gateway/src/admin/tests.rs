@@ -1,6 +1,7 @@
 //! What administration promises, against a real database.
 
 mod door;
+mod file;
 mod people;
 
 use std::time::Duration;

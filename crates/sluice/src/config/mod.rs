@@ -12,6 +12,7 @@ pub(crate) mod example;
 mod figures;
 mod model_sections;
 mod models;
+mod organisation;
 pub(crate) mod problem;
 mod providers;
 mod read;
@@ -25,6 +26,7 @@ use std::path::{Path, PathBuf};
 use acceptance::WrittenSection;
 use environment::{FileRead, hash_of};
 use sluice_core::region::Region;
+use sluice_gateway::admin::Declared;
 use sluice_routing::catalog::Catalog;
 use sluice_routing::catalog::facts::FactList;
 use sluice_security::kind::Kind;
@@ -70,6 +72,8 @@ pub(crate) struct Settings {
     pub(crate) keys: KeyPolicy,
     /// `[security]`.
     pub(crate) security: SecuritySettings,
+    /// The departments, teams and people that the file holds.
+    pub(crate) organisation: Declared,
     /// The providers, as configured or found.
     pub(crate) providers: Vec<ProviderSettings>,
     /// Whether the providers were found rather than configured.
@@ -160,6 +164,7 @@ impl Settings {
         };
         let models = models::build(&root, &providers, &facts, &mut reader, &mut warnings);
         let catalog = routers::add(models, &root, &mut reader);
+        let organisation = organisation::check(&root, &mut reader);
         if !reader.problems.is_empty() {
             reader.problems.sort();
             return Err(reader.problems);
@@ -180,6 +185,7 @@ impl Settings {
             limits: root.limits,
             keys: root.keys,
             security: root.security,
+            organisation,
             providers: providers.into_iter().map(|provider| provider.settings).collect(),
             discovered,
             catalog,

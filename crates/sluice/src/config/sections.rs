@@ -17,6 +17,7 @@ use sluice_security::surrogate::Surrogates;
 use sluice_storage::Location;
 
 pub(crate) use super::model_sections::{ModelSection, PriceSection, RouterSection};
+pub(crate) use super::organisation::{DepartmentSection, PersonSection, TeamSection};
 use super::read::{Entries, Repeated, Schema, section};
 use super::values::{
     Allowance, BaseUrl, Count, DatabaseUrl, FilePath, Headers, Listener, Name, Origin, Seconds,
@@ -45,6 +46,9 @@ section! {
         providers: Entries<ProviderSection> = [],
         models: Entries<ModelSection> = [],
         routers: Entries<RouterSection> = [],
+        departments: Entries<DepartmentSection> = [],
+        teams: Entries<TeamSection> = [],
+        people: Entries<PersonSection> = [],
     }
 }
 

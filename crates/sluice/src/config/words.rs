@@ -2,6 +2,7 @@
 
 use sluice_core::key::{MaxTokensBound, Suite};
 use sluice_core::level::SecurityLevel;
+use sluice_core::organisation::Role;
 use sluice_core::region::Region;
 use sluice_routing::router::{Policy, Stability};
 use sluice_security::kind::Kind;
@@ -105,6 +106,14 @@ words! {
         "standard" => SecurityLevel::Standard,
         "high" => SecurityLevel::High,
         "maximum" => SecurityLevel::Maximum,
+    }
+    Role {
+        "owner" => Role::Owner,
+        "admin" => Role::Admin,
+        "department-lead" => Role::DepartmentLead,
+        "developer" => Role::Developer,
+        "auditor" => Role::Auditor,
+        "billing" => Role::Billing,
     }
     InjectionAction {
         "off" => InjectionAction::Off,

@@ -9,6 +9,7 @@ mod hangup;
 mod listen;
 mod logging;
 mod notice;
+mod organisation;
 mod reload;
 mod seats;
 mod stall;
@@ -141,6 +142,7 @@ async fn serve(
     };
     // The first key is shown only once, so nothing that can fail comes between it and its banner.
     let first_key = first_key(&store, &master_key, clock.now()).await?;
+    organisation::apply(&store, &master_key, &settings.organisation, clock.now()).await?;
     gateway.replace_directory(store.known(None).await?);
     gateway.restore_windows(&store).await?;
     let api = Arc::new(Api::new(gateway.clone(), assembly::api_settings(&settings)));
@@ -171,6 +173,8 @@ async fn serve(
         gateway: gateway.clone(),
         api,
         store: store.clone(),
+        master_key,
+        organisation: None,
         certificates,
     };
     tokio::spawn(reload::reload(reload, settings, reload::Hangup::new()));

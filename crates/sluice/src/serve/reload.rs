@@ -7,13 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sluice_api::Api;
+use sluice_gateway::admin::Declared;
 use sluice_gateway::gateway::Gateway;
-use sluice_storage::{StorageError, Store};
+use sluice_storage::{MasterKey, StorageError, Store};
 use tokio::time::{Instant, sleep};
 
 use super::assembly::{self, Assembly};
 use super::certificates::Certificates;
 use super::notice::Notice;
+use super::organisation;
 use super::watch::Watch;
 use crate::cli::Source;
 use crate::config::environment::Environment;
@@ -30,6 +32,9 @@ pub(crate) struct Reload {
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) api: Arc<Api>,
     pub(crate) store: Store,
+    pub(crate) master_key: MasterKey,
+    /// What a changed configuration says of the organisation, until the database has it.
+    pub(crate) organisation: Option<Declared>,
     pub(crate) certificates: Option<Arc<Certificates>>,
 }
 
@@ -59,7 +64,7 @@ pub(crate) async fn reload(mut reload: Reload, settings: Settings, mut hangup: H
             held.renew();
             watch.settle();
         }
-        match reload.keys().await {
+        match reload.changes().await {
             Ok(()) => {
                 if let Some(times) = notice.fine() {
                     tracing::info!(times, "changes of keys are read again");
@@ -96,10 +101,16 @@ impl Reload {
             Ok(times) => self.gateway.note_first_served(times),
             Err(error) => tracing::error!(%error, "new models have no date yet"),
         }
+        self.organisation = Some(settings.organisation.clone());
         tracing::info!("the changed configuration is taken over");
     }
 
-    async fn keys(&mut self) -> Result<(), StorageError> {
+    async fn changes(&mut self) -> Result<(), StorageError> {
+        if let Some(declared) = &self.organisation {
+            let now = self.gateway.now();
+            organisation::apply(&self.store, &self.master_key, declared, now).await?;
+            self.organisation = None;
+        }
         let known = self.gateway.directory_version();
         match self.store.change_version().await?.cmp(&known) {
             Ordering::Equal => {}

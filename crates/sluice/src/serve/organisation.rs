@@ -1,0 +1,46 @@
+//! What the configuration file says of the organisation, in force.
+
+use sluice_core::clock::UnixMillis;
+use sluice_core::organisation::Actor;
+use sluice_gateway::admin::{Admin, AdminError, Declared};
+use sluice_storage::{MasterKey, StorageError, Store};
+
+/// Makes departments, teams and people what the file says, and tells the log what that changed.
+pub(super) async fn apply(
+    store: &Store,
+    master_key: &MasterKey,
+    declared: &Declared,
+    now: UnixMillis,
+) -> Result<(), StorageError> {
+    let (actor, surface) = (Actor::File, "configuration file");
+    let admin = Admin { store, master_key, now, actor, surface };
+    let changes = match admin.apply_file(declared).await {
+        Ok(changes) => changes,
+        Err(AdminError::Storage(error)) => return Err(error),
+        // Callers go on being served by what is in force.
+        Err(error) => {
+            tracing::error!(%error, "the configuration file's organisation is not taken over");
+            return Ok(());
+        }
+    };
+    for what in &changes.changed {
+        tracing::info!(what, "the configuration file's organisation is taken over");
+    }
+    for what in &changes.suspended {
+        tracing::warn!(what, "suspended: it was taken out of the configuration file");
+    }
+    for what in &changes.kept {
+        tracing::error!(
+            what,
+            "was taken out of the configuration file, and stays: the account has no other owner"
+        );
+    }
+    for account in &changes.missing_accounts {
+        tracing::error!(
+            account,
+            "the configuration file names an account that does not exist; `sluice accounts create` \
+             makes it"
+        );
+    }
+    Ok(())
+}
