@@ -6,10 +6,10 @@ mod common;
 
 use std::path::{Path, PathBuf};
 
-use common::{NOW, Place, account, key, places, request, sum};
+use common::{NOW, Place, account, key, places, put, request, sum};
 use sluice_storage::{
-    DataLock, Ingester, Journal, JournalEntry, MasterKey, Serving, StorageError, Store,
-    SubjectKind, UsageFilter, backup, copy, restore,
+    DataLock, DepartmentRecord, Ingester, Journal, JournalEntry, KeyRecord, Life, MasterKey,
+    Serving, StorageError, Store, SubjectKind, TeamRecord, UsageFilter, backup, copy, restore,
 };
 
 /// A place with something of everything: keys that name later ones, records, an audit trail, and a
@@ -17,12 +17,25 @@ use sluice_storage::{
 async fn filled(place: &Place) -> (Store, MasterKey) {
     let (store, master) = place.open().await;
     store.check_master_key(&master).await.unwrap();
-    store.insert_account(&account("a1")).await.unwrap();
-    store.insert_key(&key("k1", "a1", &master)).await.unwrap();
-    let new = key("k0", "a1", &master);
-    let replacement =
-        sluice_storage::Replacement { old: &"k1".into(), old_expires_at: NOW, new: &new };
-    assert!(store.replace_key(replacement).await.unwrap());
+    put(&store, &master, None, account("a1")).await.unwrap();
+    let research = DepartmentRecord {
+        id: "d1".into(),
+        account_id: "a1".into(),
+        name: "research".to_owned(),
+        life: Life::from(NOW),
+    };
+    let vision = TeamRecord {
+        id: "t1".into(),
+        account_id: "a1".into(),
+        department_id: "d1".into(),
+        name: "vision".to_owned(),
+        life: Life::from(NOW),
+    };
+    put(&store, &master, None, research).await.unwrap();
+    put(&store, &master, None, vision).await.unwrap();
+    let in_team = KeyRecord { team_id: Some("t1".into()), ..key("k0", "a1", &master) };
+    put(&store, &master, None, in_team).await.unwrap();
+    put(&store, &master, None, key("k1", "a1", &master)).await.unwrap();
     store.models_first_served([&"m".into()], NOW).await.unwrap();
     let journal = Journal::open(place.path(), &master).unwrap();
     for id in 0..700 {
@@ -44,21 +57,26 @@ async fn everything(store: &Store, master: &MasterKey) -> String {
     let usage = store.usage(&UsageFilter::default()).await.unwrap();
     let keys = store.keys().await.unwrap();
     assert_eq!(keys.len(), 2);
-    assert_eq!(keys[0].hash, master.key_hasher().hash("k0"), "keys work");
+    assert_eq!(keys[0].secrets[0].hash, master.key_hasher().hash("k0"), "keys work");
     let (accounts, windows) = (
         store.accounts().await.unwrap(),
         store.used_since(SubjectKind::Key, 0, None).await.unwrap(),
     );
     let mut windows: Vec<String> = windows.iter().map(|window| format!("{window:?}")).collect();
     windows.sort();
-    format!("{usage:?} {sums:?} {keys:?} {accounts:?} {windows:?} {verified:?}")
+    let organisation = store.organisation().await.unwrap();
+    let (departments, teams) = (organisation.departments, organisation.teams);
+    format!(
+        "{usage:?} {sums:?} {keys:?} {accounts:?} {departments:?} {teams:?} {windows:?} {}",
+        verified.entries
+    )
 }
 
 /// What [`everything`] says of a place like [`filled`] that nothing was done with.
 async fn expected(kind: &Place) -> String {
     let place = kind.another();
     let (store, master) = filled(&place).await;
-    // Hashes of keys are not shown; those of the trail are the same for the same entries.
+    // Hashes of keys are not shown.
     everything(&store, &master).await
 }
 
@@ -82,14 +100,14 @@ async fn a_copy_is_what_it_was_made_of_whichever_database_either_is() {
                 copied.tables.iter().find(|sum| sum.table == table).map(|sum| sum.rows)
             };
             assert_eq!(rows("usage_records"), Some(467));
-            assert_eq!(rows("service_keys"), Some(2));
+            assert_eq!(rows("keys"), Some(2));
             assert_eq!(rows("schema_version"), None);
             move_files(from.path(), to.path());
             let (store, master) = to.open().await;
             store.check_master_key(&master).await.unwrap();
             assert_eq!(everything(&store, &master).await, expected(&from).await);
             // Foreign keys hold again.
-            store.insert_key(&key("k8", "no such account", &master)).await.unwrap_err();
+            put(&store, &master, None, key("k8", "no such account", &master)).await.unwrap_err();
         }
     }
 }
@@ -118,7 +136,7 @@ async fn a_target_that_is_not_empty_is_refused_and_stays() {
         store.close().await;
         for to in places() {
             let (store, master) = to.open().await;
-            store.insert_account(&account("kept")).await.unwrap();
+            put(&store, &master, None, account("kept")).await.unwrap();
             store.close().await;
             let error = copy(&from.location(), &to.location(), NOW).await.unwrap_err();
             assert!(matches!(error, StorageError::NotEmpty { .. }), "{error}");

@@ -13,6 +13,7 @@ mod report;
 mod routing;
 mod scenario;
 mod security;
+mod storage;
 mod target;
 
 use std::collections::BTreeMap;
@@ -64,6 +65,8 @@ enum Part {
     Security(security::Arguments),
     /// Measure what a router's decision costs.
     Routing(routing::Arguments),
+    /// Measure what a large company and its records cost, on both databases.
+    Storage(storage::Arguments),
     /// Count what a request costs in instructions, beside the documented table.
     Instructions(instructions::Arguments),
 }
@@ -101,6 +104,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.part {
         Some(Part::Security(arguments)) => return security::run(arguments),
         Some(Part::Routing(arguments)) => return routing::run(arguments),
+        Some(Part::Storage(arguments)) => return storage::run(arguments),
         Some(Part::Instructions(arguments)) => return instructions::run(arguments),
         None => {}
     }

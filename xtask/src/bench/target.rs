@@ -231,12 +231,12 @@ region = "us-east"
 
 /// A folder for a target's files, empty at first, removed when dropped.
 #[derive(Debug)]
-struct Folder {
-    path: PathBuf,
+pub(super) struct Folder {
+    pub(super) path: PathBuf,
 }
 
 impl Folder {
-    fn new(name: &str) -> anyhow::Result<Self> {
+    pub(super) fn new(name: &str) -> anyhow::Result<Self> {
         let path = target_folder().join("bench").join(format!("{name}-{}", std::process::id()));
         if path.exists() {
             fs::remove_dir_all(&path)?;
@@ -245,7 +245,7 @@ impl Folder {
         Ok(Self { path })
     }
 
-    fn write(&self, name: &str, text: &str) -> anyhow::Result<PathBuf> {
+    pub(super) fn write(&self, name: &str, text: &str) -> anyhow::Result<PathBuf> {
         let file = self.path.join(name);
         fs::write(&file, text)?;
         Ok(file)
