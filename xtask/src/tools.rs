@@ -18,12 +18,14 @@ pub(crate) const CARGO_DENY: CargoTool = CargoTool { name: "cargo-deny", version
 /// Builds and runs fuzz targets.
 pub(crate) const CARGO_FUZZ: CargoTool = CargoTool { name: "cargo-fuzz", version: "0.13.2" };
 
-/// Makes sure that a cargo subcommand is there; a missing one is built into `target/tools`.
+/// Makes sure that a cargo subcommand is there; a missing one is built into `target/tools`, without
+/// optimisation: building takes far longer than what it does here.
 pub(crate) fn need_cargo_tool(tool: &CargoTool) -> anyhow::Result<()> {
     if is_installed(tool.name) {
         return Ok(());
     }
-    let install = ["install", tool.name, "--version", tool.version, "--locked", "--root"];
+    let install =
+        ["install", tool.name, "--version", tool.version, "--locked", "--debug", "--root"];
     run(cargo(&install).arg(tools_folder()))
 }
 

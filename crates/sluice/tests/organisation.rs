@@ -64,6 +64,41 @@ async fn what_belongs_to_a_suspended_person_is_refused_with_the_reason() {
     assert_eq!(sluice.cli(&["audit", "verify"]).await.code, Some(0));
 }
 
+/// The file is what it says at every start and after every change of it.
+#[tokio::test]
+async fn what_the_file_holds_is_in_force_and_what_is_taken_out_is_suspended() {
+    let upstream = FakeUpstream::start(Script::json(&answers::completion("Hello"))).await;
+    let config = Config::default().provider("lab", &upstream.base_url()).model("mock", "\"lab\"");
+    let company = config.with(
+        "[[departments]]\nname = \"engineering\"\n\
+         [[teams]]\nname = \"compilers\"\ndepartment = \"engineering\"\n\
+         [[people]]\nemail = \"grace@example.org\"\nrole = \"owner\"\noperator = true",
+    );
+    let ada = "[[people]]\nemail = \"ada@example.org\"\nrole = \"developer\"\n\
+               teams = [\"compilers\"]";
+    let sluice = Sluice::start(BINARY, &company.clone().with(ada)).await;
+    let create = "keys create --name hers --team compilers --owner person:ada@example.org";
+    let key = done(&sluice, create).await;
+    answers_with(&sluice, &key, 200).await;
+
+    let refused = sluice.cli(&["people", "set", "ada@example.org", "--role", "owner"]).await;
+    assert_ne!(refused.code, Some(0));
+    assert!(refused.stderr.contains("configuration file"), "{}", refused.stderr);
+
+    sluice.reconfigure(&company);
+    let said = answers_with(&sluice, &key, 403).await;
+    assert!(said.contains("taken out of the configuration file"), "{said}");
+    until("the log to name her", async || {
+        let logged = sluice.stderr();
+        (logged.contains("ada@example.org") && logged.contains("suspended")).then_some(())
+    })
+    .await;
+    sluice.reconfigure(&company.clone().with(ada));
+    answers_with(&sluice, &key, 200).await;
+    let entries = done(&sluice, "audit list --kind administration --json").await;
+    assert!(entries.contains("people.suspend") && entries.contains("configuration file"));
+}
+
 #[tokio::test]
 async fn a_key_does_what_its_scopes_say() {
     let (sluice, _upstream) = sluice().await;

@@ -7,6 +7,8 @@
 //! computed anew. Who can write to the data folder *and* read the master key, or puts an old copy
 //! of the whole folder back, is only found out by comparing with a head that was noted elsewhere.
 
+use std::collections::HashSet;
+
 use hmac::Mac as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -19,7 +21,7 @@ use sluice_core::outcome::Outcome;
 use sluice_core::region::Region;
 use sluice_core::usage::Usage;
 
-use crate::database::{Row, Transaction, sql};
+use crate::database::{Row, Transaction, insert_many, sql};
 use crate::error::StorageError;
 use crate::master_key::{MasterKey, hmac, to_hex};
 use crate::open::Store;
@@ -382,26 +384,31 @@ pub(crate) async fn append<T: Serialize>(
         return Ok(None);
     }
     let mut last = resume(tx, seal, outside, DOING).await?;
+    let mut known = known_ids(tx, entries.iter().map(|(audit_id, _)| *audit_id)).await?;
+    let mut rows = Vec::with_capacity(entries.len());
     for (audit_id, entry) in entries {
+        if !known.insert((*audit_id).to_owned()) {
+            continue;
+        }
         let json = crate::json::to_string(entry).map_err(|error| StorageError::Unreadable {
             column: "entry",
             value: error.to_string(),
         })?;
         let next = Position { seq: last.seq + 1, hash: link_hash(&last.hash, &json) };
-        let added = sql("INSERT INTO audit_entries (seq, audit_id, entry, previous, hash) \
-             VALUES ($1, $2, $3, $4, $5) ON CONFLICT (audit_id) DO NOTHING")
-        .bind(next.seq)
-        .bind(*audit_id)
-        .bind(json)
-        .bind(&last.hash)
-        .bind(&next.hash)
-        .execute(&mut *tx)
+        let (previous, hash) = (last.hash, next.hash.clone());
+        rows.push(vec![
+            next.seq.into(),
+            (*audit_id).into(),
+            json.into(),
+            previous.into(),
+            hash.into(),
+        ]);
+        last = next;
+    }
+    let columns = ["seq", "audit_id", "entry", "previous", "hash"];
+    insert_many(tx, ("audit_entries", &columns), "", rows, |_, _| {})
         .await
         .map_err(StorageError::database(DOING))?;
-        if added == 1 {
-            last = next;
-        }
-    }
     sql("INSERT INTO audit_head (id, seq, hash, seal) VALUES (1, $1, $2, $3) ON CONFLICT (id) \
          DO UPDATE SET seq = excluded.seq, hash = excluded.hash, seal = excluded.seal")
     .bind(last.seq)
@@ -411,6 +418,31 @@ pub(crate) async fn append<T: Serialize>(
     .await
     .map_err(StorageError::database(DOING))?;
     Ok(Some(last))
+}
+
+/// Those of `ids` that the trail holds already.
+async fn known_ids<'i>(
+    tx: &mut Transaction,
+    ids: impl Iterator<Item = &'i str>,
+) -> Result<HashSet<String>, StorageError> {
+    /// Ids in one statement.
+    const AT_ONCE: usize = 64;
+    let ids: Vec<&str> = ids.collect();
+    let mut known = HashSet::new();
+    for ids in ids.chunks(AT_ONCE) {
+        let places: Vec<String> = (1..=ids.len()).map(|place| format!("${place}")).collect();
+        let text =
+            format!("SELECT audit_id FROM audit_entries WHERE audit_id IN ({})", places.join(", "));
+        let found = sql(text)
+            .bind_all(ids.iter().map(|id| (*id).into()))
+            .fetch_all(&mut *tx)
+            .await
+            .map_err(StorageError::database("look for entries of the audit trail"))?;
+        for row in found {
+            known.insert(row.string("audit_id")?);
+        }
+    }
+    Ok(known)
 }
 
 /// Where the chain goes on.
