@@ -187,7 +187,7 @@ async fn a_deployment_moves_to_postgres_and_comes_back_from_a_backup() {
     let copy = ["storage", "copy", "--from", "sqlite:data", "--to", "config"];
     let copied = sluice.cli(&copy).await;
     assert_eq!(copied.code, Some(0), "{}", copied.stderr);
-    assert!(copied.stdout.contains("service_keys"), "{}", copied.stdout);
+    assert!(copied.stdout.contains("key_secrets"), "{}", copied.stdout);
     sluice.start_again().await;
     ask(&sluice, 5).await;
     let file = sluice.config_file().with_file_name("backup.tar");

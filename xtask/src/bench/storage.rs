@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     shell::run(&mut cargo(&["build", "--release", "--locked", "--package", "sluice"]))?;
     let server = postgres::start()?;
     let mut all = serde_json::Map::new();
-    for (name, url) in [("SQLite", None), ("PostgreSQL", Some(server.url().to_owned()))] {
+    for (name, url) in [("SQLite", None), ("PostgreSQL", Some(server.url()))] {
         all.insert(name.to_owned(), measure(arguments, url)?);
     }
     let keys = arguments.keys;

@@ -8,11 +8,17 @@ use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
 use sqlx::{ConnectOptions as _, Connection as _, Sqlite};
+use tokio::time::sleep;
 
 use crate::error::StorageError;
 
 /// The database's file in the data folder.
 pub(crate) const DATABASE_FILE: &str = "sluice.db";
+
+/// How long a statement waits for what others have locked.
+const BUSY: Duration = Duration::from_secs(10);
+/// Pause between two tries to open a file that somebody else is making.
+const RETRY: Duration = Duration::from_millis(20);
 
 /// Opens the database's file, and makes it where it is missing.
 pub(super) async fn open(path: &Path) -> Result<SqlitePool, StorageError> {
@@ -25,12 +31,12 @@ pub(super) async fn open(path: &Path) -> Result<SqlitePool, StorageError> {
         // ingester stored is still in the journal then; see `Store::sync_commits`.
         .synchronous(SqliteSynchronous::Normal)
         .foreign_keys(true)
-        .busy_timeout(Duration::from_secs(10))
+        .busy_timeout(BUSY)
         .statement_cache_capacity(32)
         // Negative: KiB. A connection keeps at most this much of the database in memory.
         .pragma("cache_size", "-512")
         .disable_statement_logging();
-    SqlitePoolOptions::new()
+    let pool = SqlitePoolOptions::new()
         .max_connections(3)
         .idle_timeout(Duration::from_secs(60))
         .max_lifetime(None)
@@ -45,10 +51,24 @@ pub(super) async fn open(path: &Path) -> Result<SqlitePool, StorageError> {
                 connection.ping().await?;
                 Ok(!connection.is_in_transaction())
             })
-        })
-        .connect_with(options)
-        .await
-        .map_err(|source| StorageError::Open { path: path.to_owned(), source })
+        });
+    let begun = Instant::now();
+    loop {
+        match pool.clone().connect_with(options.clone()).await {
+            // While another process makes the file, SQLite refuses without waiting.
+            Err(error) if is_busy(&error) && begun.elapsed() < BUSY => sleep(RETRY).await,
+            opened => {
+                return opened
+                    .map_err(|source| StorageError::Open { path: path.to_owned(), source });
+            }
+        }
+    }
+}
+
+fn is_busy(error: &sqlx::Error) -> bool {
+    /// SQLite's code of a file that somebody else has locked.
+    const BUSY: &str = "5";
+    error.as_database_error().and_then(|error| error.code()).as_deref() == Some(BUSY)
 }
 
 /// An empty database in memory. It has one connection, whose it is.
