@@ -161,7 +161,8 @@ pub struct Change {
 impl Store {
     /// Makes changes and notes them in the audit trail: all of them or none.
     ///
-    /// [`StorageError::ChangedMeanwhile`] where something is not as it was read, or the change would
+    /// [`StorageError::ChangedMeanwhile`] where something is not as it was read, whoever does it may
+    /// not be judged as they were any more, or the change would
     /// leave behind what must not be: an account that had an owner without one, a department that
     /// is removed with teams in it, something in a team that was removed.
     pub async fn administer(
@@ -182,6 +183,9 @@ impl Store {
         let outside = self.outside_in(&mut tx, &file).await?;
         let written = async {
             let version = changes::bump(&mut tx, DOING).await?;
+            if doing.judged_at.is_some_and(|judged_at| judged_at + 1 != version) {
+                return Err(StorageError::ChangedMeanwhile);
+            }
             for change in changes {
                 write(&mut tx, change, version).await?;
             }
@@ -323,10 +327,19 @@ async fn check(tx: &mut Transaction, change: &Change) -> Result<(), StorageError
                 None => Err(StorageError::ChangedMeanwhile),
             }
         }
-        Record::Service(it) => match &it.team_id {
-            Some(team) if it.life.is_there() => is_there(tx, "teams", team.as_str(), account).await,
-            _ => Ok(()),
-        },
+        Record::Service(it) => {
+            // Its team may have been removed since.
+            let old = match &change.old {
+                Some(Record::Service(old)) => old.team_id.as_ref(),
+                _ => None,
+            };
+            match it.team_id.as_ref().filter(|new| Some(*new) != old) {
+                Some(team) if it.life.is_there() => {
+                    is_there(tx, "teams", team.as_str(), account).await
+                }
+                _ => Ok(()),
+            }
+        }
         Record::Key(it) => {
             // What a key has belonged to may have been removed since.
             let (team, holder) = match &change.old {

@@ -91,6 +91,9 @@ pub struct Doing {
     pub actor: Actor,
     /// Where: `command line`, `dashboard`, ….
     pub surface: &'static str,
+    /// The number of changes at which it was judged that they may. Where there was another change
+    /// since, it has to be judged anew; `None`: they may whatever happened.
+    pub judged_at: Option<u64>,
 }
 
 impl AdministrationEntry {

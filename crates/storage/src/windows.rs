@@ -192,6 +192,26 @@ impl Store {
         start: u64,
         only: Option<&Subject>,
     ) -> Result<Vec<SubjectUse>, StorageError> {
+        self.used_between(kind, start, u64::MAX, only).await
+    }
+
+    /// The same, as far as it is not later than `now`: a clock that ran ahead wrote what is.
+    pub async fn used_until(
+        &self,
+        kind: SubjectKind,
+        start: u64,
+        now: UnixMillis,
+    ) -> Result<Vec<SubjectUse>, StorageError> {
+        self.used_between(kind, start, now.seconds().saturating_add(1), None).await
+    }
+
+    async fn used_between(
+        &self,
+        kind: SubjectKind,
+        start: u64,
+        end: u64,
+        only: Option<&Subject>,
+    ) -> Result<Vec<SubjectUse>, StorageError> {
         let midnight = start.saturating_add(DAY_SECONDS - 1) / DAY_SECONDS * DAY_SECONDS;
         let mut used: BTreeMap<Subject, Used> = BTreeMap::new();
         let mut note = |row: &Row, more: Used| {
@@ -200,7 +220,7 @@ impl Store {
             *sum = sum.plus(more);
             Ok(())
         };
-        let end = |mut query: Statement| {
+        let of_kind = |mut query: Statement| {
             if let Some(only) = only {
                 query.push(&format!(" AND {} = ", kind.column()));
                 query.push_bind(column_text(only));
@@ -211,8 +231,8 @@ impl Store {
         let quarters = "usage_quarters WHERE quarter >= $1 AND quarter < $2";
         let query = sql(sums(kind, &[REQUESTS, TOKENS, COST], quarters))
             .bind(floor(start, QUARTER_SECONDS))
-            .bind(midnight);
-        let rows = end(query).fetch_all(self.database()).await;
+            .bind(midnight.min(end));
+        let rows = of_kind(query).fetch_all(self.database()).await;
         for row in &rows.map_err(StorageError::database(DOING))? {
             note(
                 row,
@@ -224,8 +244,10 @@ impl Store {
             )?;
         }
         let columns: Vec<Halves> = [REQUESTS, COST].into_iter().chain(CLASSES).collect();
-        let query = sql(sums(kind, &columns, "usage_sums WHERE day >= $1")).bind(midnight);
-        let rows = end(query).fetch_all(self.database()).await;
+        let query = sql(sums(kind, &columns, "usage_sums WHERE day >= $1 AND day < $2"))
+            .bind(midnight)
+            .bind(end);
+        let rows = of_kind(query).fetch_all(self.database()).await;
         for row in &rows.map_err(StorageError::database(DOING))? {
             note(
                 row,

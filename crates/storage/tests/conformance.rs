@@ -446,5 +446,8 @@ async fn what_windows_hold_is_known_by_subject(store: &Store, master: &MasterKey
 async fn quarters_are_pruned_and_sums_stay(store: &Store) {
     assert!(store.prune_quarters(u64::MAX >> 1).await.unwrap() > 3);
     assert_eq!(store.used_since(SubjectKind::Key, 1_000_000_800, None).await.unwrap().len(), 4);
+    // What a clock that ran ahead wrote.
+    let before = UnixMillis(900_000_000_000);
+    assert_eq!(store.used_until(SubjectKind::Key, 800_000_000, before).await.unwrap(), []);
     assert_eq!(store.five_hour_windows(0).await.unwrap(), []);
 }

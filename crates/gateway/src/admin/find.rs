@@ -196,6 +196,7 @@ impl View {
 
     /// The account with this id or name.
     pub(super) fn account(&self, text: &str) -> Result<AccountRecord, AdminError> {
+        let text = text.strip_prefix("account:").unwrap_or(text);
         match self.find(&Which::new(Kind::Account, text))? {
             Record::Account(account) => Ok(account),
             _ => Err(AdminError::NoSuch { kind: Kind::Account, text: text.to_owned() }),

@@ -214,6 +214,13 @@ impl Admin<'_> {
             suspended: None,
             secrets: vec![secret],
         };
+        // Whoever may not change a key's figures may not choose them either.
+        let is_usual = record.requests_per_hour.is_none()
+            && record.tokens_per_day.is_none()
+            && record.class == KeyClass::Development;
+        if !is_usual && !view.may(Verb::ChangeKey, &record.clone().into()) {
+            return Err(AdminError::Forbidden { verb: Verb::ChangeKey.as_str() });
+        }
         self.carry_out(&view, vec![Deed::create(Verb::CreateKey, record.clone())]).await?;
         Ok(CreatedKey { key, record })
     }

@@ -81,7 +81,12 @@ impl Admin<'_> {
             return Err(AdminError::AlreadySo { what, state: "not suspended" });
         }
         let was_removed = old.life().is_some_and(|life| !life.is_there());
-        let verb = if was_removed { removal_of(which.kind)? } else { which.kind.suspend() };
+        let verb = match which.kind {
+            _ if was_removed => removal_of(which.kind)?,
+            // Whoever may suspend their own key must not take back what somebody above them did.
+            Kind::Key => Verb::ChangeKey,
+            kind => kind.suspend(),
+        };
         self.carry_out(&view, vec![Deed::change(verb, old, new.clone())]).await?;
         Ok(new)
     }

@@ -60,6 +60,8 @@ pub struct Admin<'a> {
 pub(crate) struct View {
     pub(crate) organisation: Organisation,
     rights: Rights,
+    /// The number of changes before it was read.
+    version: u64,
 }
 
 /// One thing that is done.
@@ -79,11 +81,20 @@ impl Deed {
     }
 }
 
+impl View {
+    /// Whether the actor may do this to a thing.
+    fn may(&self, verb: Verb, record: &Record) -> bool {
+        self.rights.allow(verb, record, &self.organisation)
+    }
+}
+
 impl Admin<'_> {
     async fn view(&self) -> Result<View, AdminError> {
+        // Before the organisation: what changes in between is noticed when something is written.
+        let version = self.store.change_version().await?;
         let organisation = self.store.organisation().await?;
         let rights = Rights::of(&self.actor, &organisation);
-        Ok(View { organisation, rights })
+        Ok(View { organisation, rights, version })
     }
 
     /// Whether the actor may read the audit trail of this account.
@@ -96,17 +107,13 @@ impl Admin<'_> {
     async fn carry_out(&self, view: &View, deeds: Vec<Deed>) -> Result<(), AdminError> {
         for Deed { verb, old, new } in &deeds {
             let states = old.iter().chain([new]);
-            let all_allowed =
-                states.clone().all(|state| view.rights.allow(*verb, state, &view.organisation));
+            let all_allowed = states.clone().all(|state| view.may(*verb, state));
             if !all_allowed {
                 return Err(AdminError::Forbidden { verb: verb.as_str() });
             }
-            let is_new_operator =
-                |state: &Record| matches!(state, Record::Person(it) if it.operator);
-            if is_new_operator(new)
-                && !old.as_ref().is_some_and(is_new_operator)
-                && !view.rights.allow_operator()
-            {
+            // Only an operator makes one, and only an operator changes or removes one.
+            let is_operator = |state: &Record| matches!(state, Record::Person(it) if it.operator);
+            if states.clone().any(is_operator) && !view.rights.allow_operator() {
                 return Err(AdminError::Forbidden { verb: "people.make-operator" });
             }
             let is_the_files = |state: &Record| {
@@ -117,7 +124,10 @@ impl Admin<'_> {
                 return Err(AdminError::ManagedByFile { what });
             }
         }
-        let doing = Doing { at: self.now, actor: self.actor.clone(), surface: self.surface };
+        // A person's rights must still be what they were when the change is written.
+        let judged_at = matches!(self.actor, Actor::Person { .. }).then_some(view.version);
+        let (actor, surface) = (self.actor.clone(), self.surface);
+        let doing = Doing { at: self.now, actor, surface, judged_at };
         let changes: Vec<Change> = deeds
             .into_iter()
             .map(|Deed { verb, old, new }| Change { verb: verb.as_str(), old, new })

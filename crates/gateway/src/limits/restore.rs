@@ -39,7 +39,7 @@ pub(crate) async fn restore(
         ledger.meters().into_iter().for_each(|meter| ask(SubjectKind::of(&subject), meter));
     }
     for ((kind, start), meters) in asked {
-        for of_one in store.used_since(kind, start, None).await? {
+        for of_one in store.used_until(kind, start, now).await? {
             let Some(ledger) = counting(ledgers, &of_one.subject) else { continue };
             let counted = ledger.meters();
             for meter in meters.iter().filter(|meter| counted.contains(meter)) {

@@ -347,6 +347,7 @@ fn as_json(account: &AccountRecord, rules: &Rules) -> serde_json::Value {
     let limits = rules.account_rules(account).limits;
     json!({
         "id": account.id,
+        "subject": format!("account:{}", account.id),
         "name": account.name,
         "tier": account.tier,
         "requests_per_hour": account.requests_per_hour,

@@ -8,6 +8,7 @@ use clap::Parser;
 use sluice_core::clock::UnixMillis;
 use sluice_core::level::SecurityLevel;
 use sluice_core::money::PicoUsd;
+use sluice_core::organisation::Holder;
 use sluice_core::outcome::Outcome;
 use sluice_core::usage::{Usage, UsageSource};
 use sluice_storage::{
@@ -459,6 +460,8 @@ async fn names_stand_beside_ids() {
     let mut usage = usage_entry(1, None);
     let JournalEntry::Usage(record) = &mut usage else { panic!() };
     (record.key_id, record.account_id) = (key.id.clone(), key.account_id.clone());
+    record.team_id = Some("team_1".into());
+    record.holder = Some(Holder::Service("ser_1".into()));
     let mut audit = audit_entry(1);
     let JournalEntry::Audit(entry) = &mut audit else { panic!() };
     (entry.key_id, entry.account_id) = (key.id.clone(), key.account_id.clone());
@@ -472,6 +475,10 @@ async fn names_stand_beside_ids() {
             (&object["key_name"], &object["account_name"]),
             (&"ci".into(), &"default".into())
         );
+        if line.starts_with("usage") {
+            let whose = (&object["team_id"], &object["owner"]);
+            assert_eq!(whose, (&"team_1".into(), &"service:ser_1".into()), "{line}");
+        }
     }
 }
 

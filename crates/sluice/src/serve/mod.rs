@@ -142,7 +142,8 @@ async fn serve(
     };
     // The first key is shown only once, so nothing that can fail comes between it and its banner.
     let first_key = first_key(&store, &master_key, clock.now()).await?;
-    organisation::apply(&store, &master_key, &settings.organisation, clock.now()).await?;
+    let declared = settings.organisation.clone();
+    let applied = organisation::apply(&store, &master_key, &declared, clock.now()).await?;
     gateway.replace_directory(store.known(None).await?);
     gateway.restore_windows(&store).await?;
     let api = Arc::new(Api::new(gateway.clone(), assembly::api_settings(&settings)));
@@ -174,7 +175,8 @@ async fn serve(
         api,
         store: store.clone(),
         master_key,
-        organisation: None,
+        organisation: (!applied).then_some(declared),
+        organisation_tried: None,
         certificates,
     };
     tokio::spawn(reload::reload(reload, settings, reload::Hangup::new()));

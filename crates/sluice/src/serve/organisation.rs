@@ -6,21 +6,23 @@ use sluice_gateway::admin::{Admin, AdminError, Declared};
 use sluice_storage::{MasterKey, StorageError, Store};
 
 /// Makes departments, teams and people what the file says, and tells the log what that changed.
+/// `false`: something of it waits for an account that does not exist yet.
 pub(super) async fn apply(
     store: &Store,
     master_key: &MasterKey,
     declared: &Declared,
     now: UnixMillis,
-) -> Result<(), StorageError> {
+) -> Result<bool, StorageError> {
     let (actor, surface) = (Actor::File, "configuration file");
     let admin = Admin { store, master_key, now, actor, surface };
     let changes = match admin.apply_file(declared).await {
         Ok(changes) => changes,
         Err(AdminError::Storage(error)) => return Err(error),
+        Err(AdminError::ChangedMeanwhile) => return Err(StorageError::ChangedMeanwhile),
         // Callers go on being served by what is in force.
         Err(error) => {
             tracing::error!(%error, "the configuration file's organisation is not taken over");
-            return Ok(());
+            return Ok(true);
         }
     };
     for what in &changes.changed {
@@ -42,5 +44,5 @@ pub(super) async fn apply(
              makes it"
         );
     }
-    Ok(())
+    Ok(changes.missing_accounts.is_empty())
 }

@@ -33,8 +33,10 @@ pub(crate) struct Reload {
     pub(crate) api: Arc<Api>,
     pub(crate) store: Store,
     pub(crate) master_key: MasterKey,
-    /// What a changed configuration says of the organisation, until the database has it.
+    /// What the configuration says of the organisation, until the database has all of it.
     pub(crate) organisation: Option<Declared>,
+    /// The number of changes when that was tried last: it is tried again after the next one.
+    pub(crate) organisation_tried: Option<u64>,
     pub(crate) certificates: Option<Arc<Certificates>>,
 }
 
@@ -102,15 +104,11 @@ impl Reload {
             Err(error) => tracing::error!(%error, "new models have no date yet"),
         }
         self.organisation = Some(settings.organisation.clone());
+        self.organisation_tried = None;
         tracing::info!("the changed configuration is taken over");
     }
 
     async fn changes(&mut self) -> Result<(), StorageError> {
-        if let Some(declared) = &self.organisation {
-            let now = self.gateway.now();
-            organisation::apply(&self.store, &self.master_key, declared, now).await?;
-            self.organisation = None;
-        }
         let known = self.gateway.directory_version();
         match self.store.change_version().await?.cmp(&known) {
             Ordering::Equal => {}
@@ -120,6 +118,21 @@ impl Reload {
             // Another database is in its place.
             Ordering::Less => self.gateway.replace_directory(self.store.known(None).await?),
         }
+        self.organisation().await
+    }
+
+    async fn organisation(&mut self) -> Result<(), StorageError> {
+        let version = Some(self.gateway.directory_version());
+        let Some(declared) =
+            self.organisation.as_ref().filter(|_| version != self.organisation_tried)
+        else {
+            return Ok(());
+        };
+        let now = self.gateway.now();
+        if organisation::apply(&self.store, &self.master_key, declared, now).await? {
+            self.organisation = None;
+        }
+        self.organisation_tried = version;
         Ok(())
     }
 }

@@ -95,15 +95,22 @@ impl Writer {
     }
 
     /// Adds the manifest, and gives the archive its name, which must be free.
-    pub(super) fn finish(mut self, manifest: &Manifest) -> io::Result<()> {
+    pub(super) fn finish(self, manifest: &Manifest) -> io::Result<()> {
+        let draft = self.draft.clone();
+        let finished = self.name(manifest);
+        // The draft holds the master key, too.
+        let _ = std::fs::remove_file(draft);
+        finished
+    }
+
+    fn name(mut self, manifest: &Manifest) -> io::Result<()> {
         let text = serde_json::to_vec_pretty(manifest)?;
         self.add(MANIFEST, &*text, text.len() as u64)?;
         let sum = to_hex(&Sha256::digest(&text)) + "\n";
         self.add(MANIFEST_SUM, sum.as_bytes(), sum.len() as u64)?;
         self.tar.into_inner()?.sync_all()?;
         // Unlike a renaming, this overwrites nothing.
-        std::fs::hard_link(&self.draft, &self.file)?;
-        std::fs::remove_file(&self.draft)
+        std::fs::hard_link(&self.draft, &self.file)
     }
 
     /// Leaves nothing behind.

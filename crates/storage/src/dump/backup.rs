@@ -111,9 +111,9 @@ fn add_files(writer: &mut Writer, data_dir: &Path) -> io::Result<()> {
 
 /// A state of the database, and every segment of the journal that holds something behind it.
 ///
-/// A segment goes once the database has it. One that was opened before the state was taken is read
-/// all the same. One that came and went in between shows as a gap in the numbers, and the state is
-/// taken anew.
+/// A segment goes once the database has it. Where one went while the state was taken, or came and
+/// went, which shows as a gap in the numbers, nobody can say whether the state holds it: it is taken
+/// anew.
 async fn consistent(store: &Store) -> Result<(Transaction, BTreeMap<String, File>), StorageError> {
     let dir = journal_dir(store.data_dir());
     let unreadable = || StorageError::file("read the journal", &dir, "try again");
@@ -128,6 +128,7 @@ async fn consistent(store: &Store) -> Result<(Transaction, BTreeMap<String, File
             .await
             .map_err(StorageError::database(DOING))?;
         let second = open_all(&dir, &mut open).map_err(unreadable())?;
+        let none_went = first.iter().all(|number| second.contains(number));
         let newest = first.iter().max().copied();
         let mut later: Vec<u64> =
             second.into_iter().filter(|number| newest.is_none_or(|it| *number > it)).collect();
@@ -135,10 +136,14 @@ async fn consistent(store: &Store) -> Result<(Transaction, BTreeMap<String, File
         let first_later = newest.map_or_else(|| later.first().copied(), |it| Some(it + 1));
         let gapless = first_later.is_none_or(|first| (first..).zip(&later).all(|(a, b)| a == *b));
         attempt += 1;
-        if gapless || attempt == ATTEMPTS {
+        if none_went && gapless {
             return Ok((reading, open));
         }
         reading.rollback(DOING).await?;
+        if attempt == ATTEMPTS {
+            let moving = io::Error::other("it moves on faster than it can be read");
+            return Err(unreadable()(moving));
+        }
     }
 }
 

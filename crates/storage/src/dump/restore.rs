@@ -41,7 +41,9 @@ pub async fn restore(
     location: &Location,
     now: UnixMillis,
 ) -> Result<Restored, StorageError> {
-    let data_dir = location.data_dir();
+    // Without a slash at its end, which would put what is beside it into it.
+    let data_dir: PathBuf = location.data_dir().components().collect();
+    let data_dir = data_dir.as_path();
     if !is_empty(data_dir) {
         return Err(StorageError::NotEmpty { place: data_dir.display().to_string() });
     }

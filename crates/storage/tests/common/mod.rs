@@ -52,6 +52,7 @@ pub(crate) async fn put(
         at: NOW,
         actor: Actor::CommandLine { user: "ada".to_owned() },
         surface: "command line",
+        judged_at: None,
     };
     store.administer(master, &doing, &[Change { verb: "test", old, new: new.into() }]).await
 }

@@ -194,3 +194,54 @@ async fn names_are_told_apart_by_account_and_id() {
         assert!(matches!(error, AdminError::InvalidEmail(_)), "{error}");
     }
 }
+
+/// What somebody above has decided holds for those below.
+#[tokio::test]
+async fn rights_do_not_undo_what_greater_ones_did() {
+    let company = staffed().await;
+    let admin = company.house.at(NOW);
+    let organisation = company.house.store.organisation().await.unwrap();
+    let ada = organisation.people.values().find(|it| it.email == "ada@example.org").unwrap();
+    let as_ada = company.house.acting(Actor::Person { id: ada.id.clone() }, NOW);
+    let hers = Which::new(Kind::Key, "hers");
+    admin.suspend(&hers, "leaked").await.unwrap();
+    let refused = as_ada.resume(&hers).await.unwrap_err();
+    assert!(matches!(refused, AdminError::Forbidden { verb: "keys.change" }), "{refused}");
+    admin.resume(&hers).await.unwrap();
+    as_ada.suspend(&hers, "lost").await.unwrap();
+
+    // A key of one's own comes with the figures of the smallest class.
+    let mut wish = NewKey::named("mine", KeyClass::Enterprise);
+    wish.holder = Some("person:ada@example.org".to_owned());
+    wish.team = Some("compilers".to_owned());
+    let refused = as_ada.create_key(wish.clone(), None).await.unwrap_err();
+    assert!(matches!(refused, AdminError::Forbidden { verb: "keys.change" }), "{refused}");
+    wish.class = KeyClass::Development;
+    as_ada.create_key(wish, None).await.unwrap();
+
+    // An owner who is no operator touches no operator.
+    let boss = admin.create_person(person("boss@example.org", Role::Owner)).await.unwrap();
+    let demoted = PersonChange { operator: Some(false), ..PersonChange::default() };
+    let boss_is = Which::new(Kind::Person, "boss@example.org");
+    admin.change_person(&boss_is, demoted).await.unwrap();
+    let mut operator = person("op@example.org", Role::Developer);
+    operator.operator = true;
+    admin.create_person(operator).await.unwrap();
+    let as_boss = company.house.acting(Actor::Person { id: boss.id }, NOW);
+    let op = Which::new(Kind::Person, "op@example.org");
+    assert!(matches!(as_boss.suspend(&op, "why").await, Err(AdminError::Forbidden { .. })));
+    let ada_is = Which::new(Kind::Person, "ada@example.org");
+    as_boss.suspend(&ada_is, "on leave").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_service_whose_team_was_removed_can_still_be_changed() {
+    let company = staffed().await;
+    let admin = company.house.at(NOW);
+    let team = Which { account: Some("here".to_owned()), ..Which::new(Kind::Team, "compilers") };
+    admin.remove(&team, Some(&KeysAnswer::Suspend)).await.unwrap();
+    let ci = Which { account: Some("here".to_owned()), ..Which::new(Kind::Service, "ci") };
+    admin.suspend(&ci, "unused").await.unwrap();
+    let account = admin.account("account:here").await.unwrap();
+    assert_eq!(account.name, "here");
+}
