@@ -140,7 +140,8 @@ pub(crate) fn compare() -> anyhow::Result<Compared> {
     tools::need_system_program("taskset", "util-linux")?;
     // One after the other: together, the packages might get other features of their dependencies.
     let build = ["build", "--release", "--locked", "--package"];
-    shell::run(cargo(&build).args(["sluice-bench", "--bin", "load", "--bin", "fake-upstream"]))?;
+    let load = ["sluice-bench", "--no-default-features", "--bin", "load", "--bin", "fake-upstream"];
+    shell::run(cargo(&build).args(load))?;
     shell::run(cargo(&build).arg("sluice"))?;
     let file = root().join(DOCUMENT);
     let document = std::fs::read_to_string(&file).context(DOCUMENT)?;
