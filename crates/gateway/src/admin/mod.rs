@@ -1,7 +1,7 @@
 //! Changes of state: the one way for the command line and the dashboard.
 //!
 //! What is asked for is checked here, so that no surface can store what another would refuse. Every
-//! change goes through [`Admin::carry_out`]: it asks the table of permissions, and stores the change
+//! change goes through `Admin::carry_out`: it asks the table of permissions, and stores the change
 //! with its entry in the audit trail. A running server notices each change by
 //! [`Store::change_version`].
 //!
