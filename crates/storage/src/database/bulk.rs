@@ -25,7 +25,7 @@ pub(crate) async fn insert_many(
     for size in SIZES {
         while left >= size {
             let values = rows.by_ref().take(size).flatten();
-            let text = insert_text(table, columns, size, conflict);
+            let text = insert_text(table, columns, size, conflict, tx.is_postgres());
             let changed = sql(text).bind_all(values).execute(&mut *tx).await?;
             let first = total - left;
             left -= size;
@@ -69,7 +69,15 @@ pub(crate) async fn update_one(
     sql(text).bind_all(values).execute(tx).await
 }
 
-fn insert_text(table: &str, columns: &[&str], rows: usize, conflict: &str) -> String {
+/// SQLite takes `$1` for a name, and compares each with all others before it: thousands of them are
+/// as dear to read as a million. A plain `?` is the next value.
+fn insert_text(
+    table: &str,
+    columns: &[&str],
+    rows: usize,
+    conflict: &str,
+    numbered: bool,
+) -> String {
     use std::fmt::Write as _;
     let mut text = format!("INSERT INTO {table} ({}) VALUES ", columns.join(", "));
     text.reserve(rows * columns.len() * 6 + conflict.len());
@@ -79,7 +87,10 @@ fn insert_text(table: &str, columns: &[&str], rows: usize, conflict: &str) -> St
         for column in 0..columns.len() {
             number += 1;
             let comma = if column == 0 { "" } else { ", " };
-            let _ = write!(text, "{comma}${number}");
+            let _ = match numbered {
+                true => write!(text, "{comma}${number}"),
+                false => write!(text, "{comma}?"),
+            };
         }
         text.push(')');
     }
@@ -92,8 +103,10 @@ mod tests {
 
     #[test]
     fn rows_are_numbered_through() {
-        let text = insert_text("t", &["a", "b"], 2, " ON CONFLICT DO NOTHING");
+        let text = insert_text("t", &["a", "b"], 2, " ON CONFLICT DO NOTHING", true);
         let expected = "INSERT INTO t (a, b) VALUES ($1, $2), ($3, $4) ON CONFLICT DO NOTHING";
         assert_eq!(text, expected);
+        let text = insert_text("t", &["a", "b"], 2, "", false);
+        assert_eq!(text, "INSERT INTO t (a, b) VALUES (?, ?), (?, ?)");
     }
 }
