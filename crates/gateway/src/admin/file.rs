@@ -77,22 +77,14 @@ impl Sync<'_> {
     fn departments(&mut self, declared: &Declared) -> Result<(), AdminError> {
         for it in &declared.departments {
             let Some(account_id) = self.account(it.account.as_deref()) else { continue };
-            let all = self.view.organisation.departments.values();
-            let old = all
-                .clone()
-                .find(|old| {
-                    old.life.is_there() && old.account_id == account_id && old.name == it.name
-                })
-                .cloned();
-            let id = match &old {
-                Some(old) => old.id.clone(),
-                None => format!("dep_{}", random_name(16)?).into(),
-            };
+            let old = self.view.organisation.departments.values().find(|old| {
+                old.life.is_there() && old.account_id == account_id && old.name == it.name
+            });
+            let (id, life) = self.continued(old.map(|old| (&old.id, &old.life)), "dep_")?;
             self.departments.insert((account_id.clone(), it.name.clone()), id.clone());
-            let life = self.held_life(old.as_ref().map(|old| &old.life));
             let new = DepartmentRecord { id, account_id, name: it.name.clone(), life };
             let verbs = (Verb::CreateDepartment, Verb::ChangeDepartment);
-            self.hold(verbs, old.map(Record::Department), Record::Department(new));
+            self.hold(verbs, old.cloned(), new);
         }
         Ok(())
     }
@@ -103,23 +95,15 @@ impl Sync<'_> {
             let place = (account_id.clone(), it.department.clone());
             // The configuration has been checked: the department is in the file.
             let Some(department_id) = self.departments.get(&place).cloned() else { continue };
-            let all = self.view.organisation.teams.values();
-            let old = all
-                .clone()
-                .find(|old| {
-                    old.life.is_there() && old.account_id == account_id && old.name == it.name
-                })
-                .cloned();
-            let id = match &old {
-                Some(old) => old.id.clone(),
-                None => format!("team_{}", random_name(16)?).into(),
-            };
+            let old = self.view.organisation.teams.values().find(|old| {
+                old.life.is_there() && old.account_id == account_id && old.name == it.name
+            });
+            let (id, life) = self.continued(old.map(|old| (&old.id, &old.life)), "team_")?;
             self.teams.insert((account_id.clone(), it.name.clone()), id.clone());
-            let life = self.held_life(old.as_ref().map(|old| &old.life));
             let name = it.name.clone();
             let new = TeamRecord { id, account_id, department_id, name, life };
             let verbs = (Verb::CreateTeam, Verb::ChangeTeam);
-            self.hold(verbs, old.map(Record::Team), Record::Team(new));
+            self.hold(verbs, old.cloned(), new);
         }
         Ok(())
     }
@@ -127,17 +111,10 @@ impl Sync<'_> {
     fn people(&mut self, declared: &Declared) -> Result<(), AdminError> {
         for it in &declared.people {
             let Some(account_id) = self.account(it.account.as_deref()) else { continue };
-            let all = self.view.organisation.people.values();
-            let old = all
-                .clone()
-                .find(|old| {
-                    old.life.is_there() && old.account_id == account_id && old.email == it.email
-                })
-                .cloned();
-            let id = match &old {
-                Some(old) => old.id.clone(),
-                None => format!("per_{}", random_name(16)?).into(),
-            };
+            let old = self.view.organisation.people.values().find(|old| {
+                old.life.is_there() && old.account_id == account_id && old.email == it.email
+            });
+            let (id, life) = self.continued(old.map(|old| (&old.id, &old.life)), "per_")?;
             let mut teams: Vec<TeamId> = it
                 .teams
                 .iter()
@@ -153,10 +130,10 @@ impl Sync<'_> {
                 role: it.role,
                 operator: it.operator,
                 teams,
-                life: self.held_life(old.as_ref().map(|old| &old.life)),
+                life,
             };
             let verbs = (Verb::CreatePerson, Verb::ChangePerson);
-            self.hold(verbs, old.map(Record::Person), Record::Person(new));
+            self.hold(verbs, old.cloned(), new);
         }
         Ok(())
     }
@@ -241,13 +218,22 @@ impl Sync<'_> {
         found.map(|account| account.id.clone())
     }
 
-    /// What the file holds works, whatever it was before.
-    fn held_life(&self, old: Option<&Life>) -> Life {
-        let made = old.map_or(self.admin.now, |life| life.created_at);
-        Life { managed_by: Some(MANAGED_BY_FILE.to_owned()), ..Life::from(made) }
+    /// The id and the life of what the file holds: those of what has its name, else new ones. It
+    /// works, whatever it was before.
+    fn continued<I: Clone + From<String>>(
+        &self,
+        old: Option<(&I, &Life)>,
+        prefix: &str,
+    ) -> Result<(I, Life), AdminError> {
+        let (id, made_at) = match old {
+            Some((id, life)) => (id.clone(), life.created_at),
+            None => (format!("{prefix}{}", random_name(16)?).into(), self.admin.now),
+        };
+        Ok((id, Life { managed_by: Some(MANAGED_BY_FILE.to_owned()), ..Life::from(made_at) }))
     }
 
-    fn hold(&mut self, (create, change): (Verb, Verb), old: Option<Record>, new: Record) {
+    fn hold<T: Into<Record>>(&mut self, (create, change): (Verb, Verb), old: Option<T>, new: T) {
+        let (old, new) = (old.map(Into::into), new.into());
         self.held.push(new.clone());
         if old.as_ref() == Some(&new) {
             return;

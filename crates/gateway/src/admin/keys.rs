@@ -218,7 +218,8 @@ impl Admin<'_> {
         let is_usual = record.requests_per_hour.is_none()
             && record.tokens_per_day.is_none()
             && record.class == KeyClass::Development;
-        if !is_usual && !view.may(Verb::ChangeKey, &record.clone().into()) {
+        let may = |verb| view.may(verb, &record.clone().into());
+        if !is_usual && may(Verb::CreateKey) && !may(Verb::ChangeKey) {
             return Err(AdminError::Forbidden { verb: Verb::ChangeKey.as_str() });
         }
         self.carry_out(&view, vec![Deed::create(Verb::CreateKey, record.clone())]).await?;

@@ -1,5 +1,7 @@
 //! What `sluice keys show` says of limits.
 
+use sluice_storage::UsageRecord;
+
 use super::*;
 
 /// From the database and the journal; what only a running server knows is told as unknown.
