@@ -22,9 +22,6 @@ use crate::usage;
 use crate::uses::UseAdditions;
 use crate::windows::{QuarterAdditions, Used};
 
-/// Entries in one transaction. Others can write in between.
-const BATCH: usize = 512;
-
 /// How far each segment has been read: a byte offset by file name.
 pub(crate) type Positions = HashMap<String, u64>;
 
@@ -84,6 +81,9 @@ struct Batch {
 }
 
 impl Ingester {
+    /// Entries in one transaction at most. Others can write in between.
+    pub const BATCH: usize = 512;
+
     /// An ingester for the data folder of `store`. The caller holds the [`crate::DataLock`].
     pub fn new(store: Store, key: &MasterKey) -> Self {
         let dir = journal_dir(store.data_dir());
@@ -410,7 +410,7 @@ fn next_batch(
     let last = segments.last().map(|segment| segment.number);
     for segment in segments {
         let from = positions.get(&segment.name).copied().unwrap_or(0);
-        let chunk = reading.chunk(&segment, from, BATCH)?;
+        let chunk = reading.chunk(&segment, from, Ingester::BATCH)?;
         let finished = chunk.at_end && Some(segment.number) != last;
         if finished || chunk.read_to > from {
             return Ok(Some(Batch { segment, from, chunk, finished }));

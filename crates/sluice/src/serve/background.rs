@@ -15,12 +15,12 @@ use crate::commands::Exit;
 
 /// How often the journal is looked at when it was empty.
 const INGEST_PAUSE: Duration = Duration::from_millis(250);
-/// Pause after a batch of a few hundred records while requests are under way. Requests come first:
-/// what waits in the journal is safe, and `sluice usage` reads it from there.
+/// Pause after a batch that was not full while requests are under way, so that few transactions
+/// carry many records. What waits in the journal is safe, and `sluice usage` reads it from there.
 const INGEST_PAUSE_UNDER_LOAD: Duration = Duration::from_secs(1);
-/// A journal of so many bytes is carried over faster, for a quiet hour may not come: then a
-/// tenth of a processor is spent on it.
-const LARGE_BACKLOG: i64 = 256 << 20;
+/// Entries in a second while requests are under way, of which each request leaves one or two. More
+/// wait: at a rush, requests come first.
+const INGESTED_UNDER_LOAD: u32 = 5_000;
 /// How often a journal that cannot be written is tried again before the process ends.
 const LAST_WRITE_PAUSE: Duration = Duration::from_millis(200);
 /// How long the database may refuse before `/readyz` says no: what is short is no reason to send
@@ -48,7 +48,6 @@ async fn ingest_to_the_end(
     let mut admitted = 0;
     let mut notice = Notice::default();
     loop {
-        let began = Instant::now();
         let done = ingester.run_once().await;
         gateway.note_database(done.is_ok());
         report_database(&mut notice, &done, gateway);
@@ -61,13 +60,12 @@ async fn ingest_to_the_end(
         match done {
             Ok(0) if stopping && metrics.in_flight.get() == 0 => return,
             Ok(0) => sleep(INGEST_PAUSE).await,
-            Ok(_) if busy => {
-                let pause = if backlog < LARGE_BACKLOG {
-                    INGEST_PAUSE_UNDER_LOAD
-                } else {
-                    began.elapsed() * 9
-                };
-                sleep(pause).await;
+            Ok(entries) if busy && entries < Ingester::BATCH => {
+                sleep(INGEST_PAUSE_UNDER_LOAD).await;
+            }
+            Ok(entries) if busy => {
+                let entries = u32::try_from(entries).unwrap_or(u32::MAX);
+                sleep(Duration::from_secs(1) * entries / INGESTED_UNDER_LOAD).await;
             }
             Ok(_) => {}
             // They are safe in the journal: the next start takes them over.
