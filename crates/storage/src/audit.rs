@@ -21,7 +21,7 @@ use sluice_core::outcome::Outcome;
 use sluice_core::region::Region;
 use sluice_core::usage::Usage;
 
-use crate::database::{Row, Transaction, insert_many, sql};
+use crate::database::{Row, Transaction, in_sizes, insert_many, sql};
 use crate::error::StorageError;
 use crate::master_key::{MasterKey, hmac, to_hex};
 use crate::open::Store;
@@ -425,11 +425,9 @@ async fn known_ids<'i>(
     tx: &mut Transaction,
     ids: impl Iterator<Item = &'i str>,
 ) -> Result<HashSet<String>, StorageError> {
-    /// Ids in one statement.
-    const AT_ONCE: usize = 64;
     let ids: Vec<&str> = ids.collect();
     let mut known = HashSet::new();
-    for ids in ids.chunks(AT_ONCE) {
+    for ids in in_sizes(&ids) {
         let places: Vec<String> = (1..=ids.len()).map(|place| format!("${place}")).collect();
         let text =
             format!("SELECT audit_id FROM audit_entries WHERE audit_id IN ({})", places.join(", "));

@@ -307,8 +307,13 @@ impl Ingester {
             tx.rollback(DOING).await?;
             return Ok(Stored::Elsewhere(place));
         }
-        let outside = self.latest_outside(&mut tx).await?;
         let entries = &batch.chunk.entries;
+        // Only what is added to the trail is held against its seal.
+        let outside = if entries.iter().any(|entry| matches!(entry, JournalEntry::Audit(_))) {
+            self.latest_outside(&mut tx).await?
+        } else {
+            Outside::NotYet
+        };
         let stored = store_entries(&mut tx, (&self.seal, &outside), entries, pace).await?;
         if let Stored::NotInBulk = stored {
             tx.rollback(DOING).await?;

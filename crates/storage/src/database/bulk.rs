@@ -8,6 +8,16 @@ use super::{Transaction, Value, sql};
 /// sizes, so that each text is prepared once.
 const SIZES: [usize; 3] = [64, 8, 1];
 
+/// Cuts `items` into pieces of the sizes that statements have.
+pub(crate) fn in_sizes<T>(mut items: &[T]) -> impl Iterator<Item = &[T]> {
+    std::iter::from_fn(move || {
+        let size = SIZES.into_iter().find(|size| *size <= items.len())?;
+        let (piece, rest) = items.split_at(size);
+        items = rest;
+        Some(piece)
+    })
+}
+
 /// Adds `rows` of `columns` to a table. `conflict` is what follows the values, such as
 /// ` ON CONFLICT (id) DO NOTHING`.
 ///
@@ -23,10 +33,13 @@ pub(crate) async fn insert_many(
     let total = rows.len();
     let mut rows = rows.into_iter();
     for size in SIZES {
+        if left < size {
+            continue;
+        }
+        let text = insert_text(table, columns, size, conflict, tx.is_postgres());
         while left >= size {
             let values = rows.by_ref().take(size).flatten();
-            let text = insert_text(table, columns, size, conflict, tx.is_postgres());
-            let changed = sql(text).bind_all(values).execute(&mut *tx).await?;
+            let changed = sql(text.clone()).bind_all(values).execute(&mut *tx).await?;
             let first = total - left;
             left -= size;
             added(first..first + size, changed);
@@ -108,5 +121,15 @@ mod tests {
         assert_eq!(text, expected);
         let text = insert_text("t", &["a", "b"], 2, "", false);
         assert_eq!(text, "INSERT INTO t (a, b) VALUES (?, ?), (?, ?)");
+    }
+
+    #[test]
+    fn there_are_few_sizes() {
+        let items: Vec<usize> = (0..83).collect();
+        let pieces: Vec<&[usize]> = in_sizes(&items).collect();
+        let lengths: Vec<usize> = pieces.iter().map(|piece| piece.len()).collect();
+        assert_eq!(lengths, [64, 8, 8, 1, 1, 1]);
+        assert_eq!(pieces.concat(), items);
+        assert_eq!(in_sizes::<u8>(&[]).count(), 0);
     }
 }

@@ -19,7 +19,7 @@ use sqlx::{Postgres, Sqlite};
 
 use crate::error::StorageError;
 
-pub(crate) use bulk::{add_saturating, insert_many, insert_one, update_one};
+pub(crate) use bulk::{add_saturating, in_sizes, insert_many, insert_one, update_one};
 pub(crate) use postgres::{PostgresUrl, is_away, translate};
 pub(crate) use row::{Kind, Row};
 pub(crate) use sqlite::{DATABASE_FILE, check_integrity};
