@@ -2,7 +2,7 @@
 //! databases.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 use super::process::{Server, free_port};
 use super::release_binary;
-use super::target::Folder;
+use super::scenario::SCENARIOS;
+use super::target::{Address, Folder, Upstream};
 use crate::postgres;
 use crate::shell::{self, cargo, output};
 
@@ -23,6 +24,11 @@ const RESIDENT_MB: f64 = 200.0;
 const CHANGE_SECONDS: f64 = 1.0;
 /// … and what it may cost the server, in milliseconds.
 const CHANGE_MS: f64 = 10.0;
+/// How late a record may be in the database at 1 000 requests a second, in seconds.
+const RECORD_SECONDS: f64 = 5.0;
+/// How long the server pauses after a batch at the most, while requests are under way: the backlog
+/// that it reports is the one after a batch.
+const PAUSE_SECONDS: f64 = 1.0;
 
 /// What to measure.
 #[derive(clap::Args)]
@@ -43,22 +49,28 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     shell::run(&mut cargo(&["build", "--release", "--locked", "--package", "sluice-bench"]))?;
     shell::run(&mut cargo(&["build", "--release", "--locked", "--package", "sluice"]))?;
     let server = postgres::start()?;
+    let upstream = Upstream::start()?;
     let mut all = serde_json::Map::new();
     for (name, url) in [("SQLite", None), ("PostgreSQL", Some(server.url()))] {
-        all.insert(name.to_owned(), measure(arguments, url)?);
+        all.insert(name.to_owned(), measure(arguments, &upstream, url)?);
     }
     let keys = arguments.keys;
     println!("\n| {keys} keys | SQLite | PostgreSQL | goal |");
     println!("| --- | ---: | ---: | ---: |");
+    let mut missed = Vec::new();
     for (what, key, unit, goal) in [
         ("Start, until /readyz says yes", "start_seconds", "s", Some(START_SECONDS)),
         ("Resident memory", "resident_mb", "MB", Some(RESIDENT_MB)),
         ("A revocation is in force after", "change_seconds", "s", Some(CHANGE_SECONDS)),
         ("CPU time of the server for it", "change_ms", "ms", Some(CHANGE_MS)),
+        ("A record is in the database after", "record_seconds", "s", Some(RECORD_SECONDS)),
         ("CPU time of a request's records", "record_cpu_us", "µs", None),
         ("Time of a request's records", "record_wall_us", "µs", None),
     ] {
         let figure = |name: &str| all[name][key].as_f64().unwrap_or(f64::NAN);
+        if goal.is_some_and(|goal| figure("SQLite") > goal || figure("PostgreSQL") > goal) {
+            missed.push(what);
+        }
         let goal = goal.map_or_else(String::new, |goal| format!("{goal} {unit}"));
         println!(
             "| {what} | {:.2} {unit} | {:.2} {unit} | {goal} |",
@@ -70,10 +82,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         fs::write(file, format!("{:#}\n", Value::Object(all)))
             .with_context(|| format!("cannot write {}", file.display()))?;
     }
+    ensure!(missed.is_empty(), "above the goal: {}", missed.join("; "));
     Ok(())
 }
 
-fn measure(arguments: &Arguments, url: Option<String>) -> anyhow::Result<Value> {
+fn measure(
+    arguments: &Arguments,
+    upstream: &Upstream,
+    url: Option<String>,
+) -> anyhow::Result<Value> {
     let folder = Folder::new("storage")?;
     let data = folder.path.join("data");
     let bench = |words: &[String]| {
@@ -92,7 +109,14 @@ fn measure(arguments: &Arguments, url: Option<String>) -> anyhow::Result<Value> 
     let url = url.map_or_else(String::new, |url| format!("url = {url:?}"));
     let config = format!(
         "[server]\nlisten = \"127.0.0.1:{port}\"\nmetrics_listen = \"127.0.0.1:{metrics}\"\n\
-         [storage]\ndata_dir = {data:?}\n{url}\n"
+         [storage]\ndata_dir = {data:?}\n{url}\n\
+         [limits.highest]\nrequests_per_hour = 1_000_000_000\ntokens_per_day = 1_000_000_000_000\n\
+         concurrent_requests = 10_000\nsuite = \"full\"\n\
+         [[providers]]\nid = \"bench\"\nkind = \"openai\"\napi_key = \"none\"\n\
+         base_url = \"http://127.0.0.1:{}/v1\"\n\
+         [[models]]\nid = \"bench-whole\"\nprovider = \"bench\"\n\
+         price = {{ input = \"1.00\", cached_input = \"0.10\", output = \"4.00\" }}\n",
+        upstream.port
     );
     let file = folder.write("sluice.toml", &config)?;
     let sluice = |words: &[&str]| {
@@ -101,7 +125,8 @@ fn measure(arguments: &Arguments, url: Option<String>) -> anyhow::Result<Value> 
         command
     };
     let create = ["keys", "create", "--account", "bench", "--name", "changed", "--class"];
-    let key = output(sluice(&create).arg("enterprise"))?;
+    let much = ["--requests-per-hour", "1000000000", "--tokens-per-day", "1000000000000"];
+    let key = output(sluice(&create).arg("enterprise").args(much))?;
 
     let began = Instant::now();
     let server = Server::start(&mut sluice(&["serve"]), port)?;
@@ -109,6 +134,9 @@ fn measure(arguments: &Arguments, url: Option<String>) -> anyhow::Result<Value> 
     ensure!(status_of(port, &key)? == 200, "the key works");
     let resident_mb = server.resident_mb()?;
     // What a start leaves to do, it does in the first seconds.
+    std::thread::sleep(Duration::from_secs(3));
+    let address = Address { port, path: "/api/v1/chat/completions", key: key.clone() };
+    let record_seconds = lag(&address, metrics, &data)?;
     std::thread::sleep(Duration::from_secs(3));
     let idle = cost_of_seconds(&server, 3)?;
     let before = server.cpu()?;
@@ -126,9 +154,53 @@ fn measure(arguments: &Arguments, url: Option<String>) -> anyhow::Result<Value> 
         "resident_mb": resident_mb,
         "change_seconds": change_seconds,
         "change_ms": change_ms.max(0.0),
+        "record_seconds": record_seconds,
         "record_cpu_us": ingested["cpu_us"],
         "record_wall_us": ingested["wall_us"],
     }))
+}
+
+/// How many seconds late the last record is in the database while 1 000 requests a second come in:
+/// what waits in the journal, by how fast the journal grows.
+fn lag(address: &Address, metrics: u16, data: &Path) -> anyhow::Result<f64> {
+    const SECONDS: f64 = 20.0;
+    let scenario = SCENARIOS.iter().find(|it| it.name == "small-rate").context("a scenario")?;
+    std::thread::scope(|scope| {
+        let load = scope.spawn(|| scenario.load(address, SECONDS));
+        let (began, mut written, mut most_waiting) = (Instant::now(), 0, 0.0_f64);
+        let mut before = journal_bytes(data)?;
+        while !load.is_finished() {
+            std::thread::sleep(Duration::from_millis(500));
+            let now = journal_bytes(data)?;
+            // A segment of which everything is in the database is deleted.
+            written += now.saturating_sub(before);
+            before = now;
+            most_waiting = most_waiting.max(backlog_bytes(metrics)?);
+        }
+        let took = began.elapsed().as_secs_f64();
+        load.join().map_err(|_| anyhow::anyhow!("the load panicked"))??;
+        #[expect(clippy::cast_precision_loss, reason = "some megabytes")]
+        let a_second = written as f64 / took;
+        ensure!(a_second > 0.0, "nothing was written to the journal");
+        Ok(most_waiting / a_second + PAUSE_SECONDS)
+    })
+}
+
+fn journal_bytes(data: &Path) -> anyhow::Result<u64> {
+    let mut bytes = 0;
+    for segment in fs::read_dir(data.join("journal"))? {
+        // A segment may be deleted meanwhile.
+        bytes += segment?.metadata().map_or(0, |data| data.len());
+    }
+    Ok(bytes)
+}
+
+fn backlog_bytes(metrics: u16) -> anyhow::Result<f64> {
+    const NAME: &str = "sluice_journal_backlog_bytes ";
+    let url = format!("http://127.0.0.1:{metrics}/metrics");
+    let text = output(Command::new("curl").args(["--silent", &url]))?;
+    let figure = text.lines().find_map(|line| line.strip_prefix(NAME)).context("no backlog")?;
+    Ok(figure.trim().parse()?)
 }
 
 /// CPU seconds of a second in which nobody asks anything.

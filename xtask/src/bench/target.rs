@@ -29,7 +29,7 @@ pub(crate) enum Target {
 /// The fake upstream that all targets stand in front of.
 #[derive(Debug)]
 pub(crate) struct Upstream {
-    port: u16,
+    pub(super) port: u16,
     _server: Server,
 }
 
