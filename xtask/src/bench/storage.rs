@@ -124,9 +124,9 @@ fn measure(
         command.env_clear().args(words).arg("--config").arg(&file);
         command
     };
-    let create = ["keys", "create", "--account", "bench", "--name", "changed", "--class"];
+    let create = ["keys", "create", "--account", "bench", "--name", "changed"];
     let much = ["--requests-per-hour", "1000000000", "--tokens-per-day", "1000000000000"];
-    let key = output(sluice(&create).arg("enterprise").args(much))?;
+    let key = output(sluice(&create).args(["--class", "enterprise"]).args(much))?;
 
     let began = Instant::now();
     let server = Server::start(&mut sluice(&["serve"]), port)?;
