@@ -162,6 +162,12 @@ impl Store {
         read_all(&mut tx, Which::All, DOING).await
     }
 
+    /// Whether there is any key, working or not.
+    pub async fn has_keys(&self) -> Result<bool, StorageError> {
+        let found = sql("SELECT 1 FROM keys LIMIT 1").fetch_optional(self.database()).await;
+        Ok(found.map_err(StorageError::database("look for keys"))?.is_some())
+    }
+
     /// The key with this id.
     pub async fn key(&self, id: &KeyId) -> Result<Option<KeyRecord>, StorageError> {
         const DOING: &str = "read the key";
@@ -225,11 +231,10 @@ async fn read_where(
     value: Option<Value>,
     doing: &'static str,
 ) -> Result<Vec<KeyRecord>, StorageError> {
-    let keys = sql(format!("SELECT * FROM keys WHERE {condition} ORDER BY created_at, id"))
+    let mut keys = sql(format!("SELECT * FROM keys WHERE {condition} ORDER BY created_at, id"))
         .bind_all(value.clone())
-        .fetch_all(&mut *tx)
-        .await
-        .map_err(StorageError::database(doing))?;
+        .read_all(tx, doing, read)
+        .await?;
     // All secrets are read without a look at each key.
     let of_these = match &value {
         None => String::new(),
@@ -237,19 +242,18 @@ async fn read_where(
     };
     let secrets = sql(format!("SELECT * FROM key_secrets{of_these} ORDER BY created_at, hash"))
         .bind_all(value)
-        .fetch_all(tx)
-        .await
-        .map_err(StorageError::database(doing))?;
+        .read_all(tx, doing, |row| Ok((row.text("key_id")?, read_secret(row)?)))
+        .await?;
     let mut by_key: HashMap<KeyId, Vec<SecretRecord>> = HashMap::with_capacity(keys.len());
-    for row in &secrets {
-        by_key.entry(row.text("key_id")?).or_default().push(read_secret(row)?);
+    for (key, secret) in secrets {
+        by_key.entry(key).or_default().push(secret);
     }
-    let with_secrets = |row| {
-        let mut key = read(row)?;
+    for key in &mut keys {
         key.secrets = by_key.remove(&key.id).unwrap_or_default();
-        Ok(key)
-    };
-    keys.iter().map(with_secrets).collect()
+        // Most keys have one, and there may be a hundred thousand of them.
+        key.secrets.shrink_to_fit();
+    }
+    Ok(keys)
 }
 
 /// In the order of [`KEYS`], without the last.

@@ -130,6 +130,7 @@ fn measure(
 
     let began = Instant::now();
     let server = Server::start(&mut sluice(&["serve"]), port)?;
+    ensure!(ready(port)?, "it listens before it has read the keys, and answers afterwards");
     let start_seconds = began.elapsed().as_secs_f64();
     ensure!(status_of(port, &key)? == 200, "the key works");
     let resident_mb = server.resident_mb()?;
@@ -210,11 +211,20 @@ fn cost_of_seconds(server: &Server, seconds: u32) -> anyhow::Result<f64> {
     Ok(server.cpu()?.since(&before) / f64::from(seconds))
 }
 
+/// Whether the server takes requests. Waits until it answers.
+fn ready(port: u16) -> anyhow::Result<bool> {
+    Ok(status(port, "/readyz", &[])? == 200)
+}
+
 /// What the server says to whoever presents `key`.
 fn status_of(port: u16, key: &str) -> anyhow::Result<u16> {
-    let url = format!("http://127.0.0.1:{port}/api/v1/auth/token");
     let header = format!("Authorization: Bearer {key}");
+    status(port, "/api/v1/auth/token", &["--header", &header])
+}
+
+fn status(port: u16, path: &str, arguments: &[&str]) -> anyhow::Result<u16> {
     let mut command = Command::new("curl");
     command.args(["--silent", "--output", "/dev/null", "--write-out", "%{http_code}"]);
-    Ok(output(command.args(["--header", &header, &url]))?.trim().parse()?)
+    command.args(arguments).arg(format!("http://127.0.0.1:{port}{path}"));
+    Ok(output(&mut command)?.trim().parse()?)
 }

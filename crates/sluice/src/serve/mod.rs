@@ -251,10 +251,10 @@ async fn first_key(
     master_key: &MasterKey,
     now: sluice_core::clock::UnixMillis,
 ) -> Result<Option<CreatedKey>, AdminError> {
-    let admin = Admin { store, master_key, now, actor: Actor::Sluice, surface: "first start" };
-    if !admin.keys().await?.is_empty() {
+    if store.has_keys().await? {
         return Ok(None);
     }
+    let admin = Admin { store, master_key, now, actor: Actor::Sluice, surface: "first start" };
     admin.default_account().await?;
     let wish = NewKey {
         max_tokens: MaxTokensBound::Model,

@@ -143,6 +143,33 @@ impl Statement {
         Ok(())
     }
 
+    /// What `read` makes of each row that it finds. A row is dearer to hold than what it says, and
+    /// goes before the next one comes.
+    pub(crate) async fn read_all<T: Send>(
+        self,
+        tx: &mut Transaction,
+        doing: &'static str,
+        mut read: impl FnMut(&Row) -> Result<T, StorageError> + Send,
+    ) -> Result<Vec<T>, StorageError> {
+        let failed = || StorageError::database(doing);
+        let mut all = Vec::new();
+        match tx {
+            Transaction::Sqlite(tx) => {
+                let mut rows = self.sqlite().map_err(failed())?.fetch(&mut **tx);
+                while let Some(row) = rows.try_next().await.map_err(failed())? {
+                    all.push(read(&Row::Sqlite(row))?);
+                }
+            }
+            Transaction::Postgres(tx) => {
+                let mut rows = self.postgres().map_err(failed())?.fetch(&mut **tx);
+                while let Some(row) = rows.try_next().await.map_err(failed())? {
+                    all.push(read(&Row::Postgres(row))?);
+                }
+            }
+        }
+        Ok(all)
+    }
+
     fn sqlite<'q>(self) -> Result<Query<'q, Sqlite, SqliteArguments>, sqlx::Error> {
         let mut arguments = SqliteArguments::default();
         bind(&mut arguments, self.values)?;
