@@ -64,7 +64,12 @@ impl Asked<'_> {
     /// fault, everything else may be otherwise soon.
     pub(crate) fn nobody(&self, id: &ModelId, refused: &[Refused<'_>]) -> ChatError {
         let model = id.to_string();
+        // In another region the request may not be answered at all: what stands against the
+        // deployments in its own region decides.
+        let is_elsewhere = |why: &Exclusion| matches!(why, Exclusion::Region(_));
+        let all_elsewhere = refused.iter().all(|it| is_elsewhere(&it.why));
         let exclusions = refused.iter().map(|it| &it.why);
+        let exclusions = exclusions.filter(|why| all_elsewhere || !is_elsewhere(why));
         let all = |is: fn(&Exclusion) -> bool| !refused.is_empty() && exclusions.clone().all(is);
         if let Some(error) = self.unsupported(id, all) {
             return error;
@@ -162,6 +167,7 @@ mod tests {
     use sluice_core::chat::Tool;
     use sluice_core::level::SecurityLevel;
     use sluice_core::policy::{EffectivePolicy, Retention};
+    use sluice_core::region::Region::{AsiaPacific, EuWest, UsEast};
     use sluice_routing::catalog::{Capabilities, Catalog};
 
     use super::*;
@@ -172,6 +178,14 @@ mod tests {
     };
 
     fn plan(chat: &ChatRequest, model: &Arc<Model>) -> Result<usize, ChatError> {
+        plan_in(None, chat, model)
+    }
+
+    fn plan_in(
+        region: Option<Region>,
+        chat: &ChatRequest,
+        model: &Arc<Model>,
+    ) -> Result<usize, ChatError> {
         let catalog = Catalog::new([Model::clone(model)]);
         let (id, provider) = ("a".into(), provider("a", Arc::new(Scripted::default())));
         let snapshot = Snapshot {
@@ -184,7 +198,7 @@ mod tests {
         };
         let policy = EffectivePolicy {
             level: SecurityLevel::Standard,
-            region: None,
+            region,
             audit: false,
             retention: Retention::Records,
         };
@@ -200,8 +214,8 @@ mod tests {
         asked.plan(model).map(|plan| plan.candidates.len())
     }
 
-    #[test]
-    fn what_a_named_model_cannot_do_is_refused_by_name() {
+    /// Requests that ask for more than text, and the field that does.
+    fn demanding() -> [(ChatRequest, &'static str); 3] {
         let tool = Tool {
             name: "f".into(),
             description: None,
@@ -222,11 +236,16 @@ mod tests {
         let mut with_image = chat("");
         let image = Part::Image { url: "data:,".into(), detail: None, cache_breakpoint: None };
         with_image.messages[0].content = Content::Parts(vec![image]);
-        for (chat, field) in [
-            (&with_tool, "tools"),
-            (&with_schema, "response_format"),
-            (&with_image, "messages[0].content[0]"),
-        ] {
+        [
+            (with_tool, "tools"),
+            (with_schema, "response_format"),
+            (with_image, "messages[0].content[0]"),
+        ]
+    }
+
+    #[test]
+    fn what_a_named_model_cannot_do_is_refused_by_name() {
+        for (chat, field) in &demanding() {
             for (can, refused) in [(Some(false), true), (Some(true), false), (None, false)] {
                 let capabilities = Capabilities {
                     tools: can,
@@ -240,11 +259,35 @@ mod tests {
                     Ok(found) => assert!(!refused && found == 1, "{field}"),
                     Err(ChatError::Unsupported { field: told, .. }) => {
                         assert!(refused);
-                        assert_eq!(told, field);
+                        assert_eq!(told, *field);
                     }
                     Err(other) => panic!("{other:?}"),
                 }
             }
+        }
+    }
+
+    /// That it also runs where the request may not go changes nothing.
+    #[test]
+    fn what_a_model_of_several_regions_cannot_do_is_refused_by_name() {
+        let can_nothing = Capabilities {
+            tools: Some(false),
+            json_schema: Some(false),
+            vision: Some(false),
+            ..Default::default()
+        };
+        let deployments = [EuWest, UsEast].map(|region| deployment("a", Some(region))).to_vec();
+        let model = Arc::new(Model { capabilities: can_nothing, deployments, ..model("m") });
+        for (chat, field) in &demanding() {
+            for region in [EuWest, UsEast] {
+                let refused = plan_in(Some(region), chat, &model);
+                let Err(ChatError::Unsupported { field: told, .. }) = refused else {
+                    panic!("{field} in {region:?}: {refused:?}");
+                };
+                assert_eq!(told, *field);
+            }
+            let elsewhere = plan_in(Some(AsiaPacific), chat, &model);
+            assert!(matches!(elsewhere, Err(ChatError::RegionUnavailable { .. })));
         }
     }
 
