@@ -39,7 +39,7 @@ pub struct Accounting {
     pub journal: Arc<Journal>,
     /// What tells the time.
     pub clock: Arc<dyn Clock>,
-    /// What Prometheus can ask.
+    /// The metrics that Prometheus scrapes.
     pub metrics: Arc<Metrics>,
 }
 

@@ -68,7 +68,7 @@ pub struct SignInFailure {
 }
 
 impl Gateway {
-    /// An application that knows nobody yet: see [`Gateway::replace_directory`].
+    /// A gateway without any keys loaded: see [`Gateway::replace_directory`].
     pub fn new(snapshot: Snapshot, hasher: KeyHasher, accounting: Accounting) -> Self {
         classify::warm_up();
         let conversations = Conversations::new(hasher.derived("conversations"));

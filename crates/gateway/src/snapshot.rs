@@ -28,7 +28,7 @@ pub struct Snapshot {
     pub speeds: Speeds,
     /// What classes, tiers and keys may do.
     pub rules: Rules,
-    /// How long to wait for what.
+    /// Timeouts.
     pub timeouts: Timeouts,
     /// What must not leave, and what must not come back.
     pub filter: Arc<Filter>,
@@ -74,7 +74,7 @@ pub struct Provider {
     pub health: Arc<ProviderHealth>,
 }
 
-/// How long to wait for what.
+/// Timeouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
     /// For a stream's first content.
