@@ -497,7 +497,8 @@ impl Running {
     }
 
     fn record(&self, facts: &Facts) -> UsageRecord {
-        let Admitted { principal, context, policy, model_asked, stream, .. } = &self.admitted;
+        let Admitted { principal, context, policy, permit, model_asked, stream, .. } =
+            &self.admitted;
         let whose = &principal.attribution;
         let candidate = self.served.as_ref().map(|served| &served.candidate);
         let model = candidate.map(|candidate| &candidate.model);
@@ -508,7 +509,8 @@ impl Running {
             department_id: whose.department.clone(),
             team_id: whose.team.clone(),
             holder: whose.holder.clone(),
-            started_at: context.arrived_at,
+            // Windows are restored by it: it is the moment by which the request was counted.
+            started_at: permit.admitted_at(),
             app_url: context.app_url.clone(),
             app_title: context.app_title.clone(),
             model_asked: model_asked.clone(),
@@ -543,7 +545,7 @@ impl Running {
             department_id: whose.department.clone(),
             team_id: whose.team.clone(),
             holder: whose.holder.clone(),
-            quarter: window_start(self.admitted.context.arrived_at, QUARTER_SECONDS),
+            quarter: window_start(self.admitted.permit.admitted_at(), QUARTER_SECONDS),
             model: served.map(|served| served.candidate.model.id.clone()),
             requests: 1,
             usage: facts.usage,

@@ -107,7 +107,7 @@ impl Gateway {
         let lapses = context.arrived_at.plus(snapshot.timeouts.total + LEASE_MARGIN);
         let wanted = Spend { tokens: estimate.reserve, ..Spend::default() };
         // By the clock of this moment: a body may have taken long to arrive.
-        let permit = slot.admit(wanted, context.arrived_at, self.now(), lapses)?;
+        let permit = slot.admit(wanted, self.now(), lapses)?;
         self.note_limits(&permit);
         let deadline = Instant::from_std(context.arrived) + snapshot.timeouts.total;
         let filter = snapshot.filter.clone();
@@ -225,5 +225,28 @@ impl Journey {
             }
             Err(failure) => Err(self.meter.unanswered(failure)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{House, NOW, TIMEOUTS, WHOLE, chat, context, says, script};
+
+    use super::*;
+
+    /// One moment says by which window it is judged, in which it counts and what its record says.
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_arrives_after_midnight_counts_on_the_new_day() {
+        let house = House::new(TIMEOUTS);
+        house.expect(script([says(0, WHOLE)]));
+        let yesterday = UnixMillis(NOW.0 - 24 * 60 * 60 * 1000);
+        let slot = house.gateway.slot(&house.principal, yesterday, Duration::ZERO).unwrap();
+        let context = RequestContext { arrived_at: yesterday, ..context() };
+        let answer = house.gateway.chat(house.principal.clone(), slot, chat("Hello?"), context);
+        assert!(matches!(answer.await, Ok(Answer::Whole(_))));
+        // Today's tokens are those of the record.
+        let record = house.record();
+        assert_eq!(record.started_at, NOW);
+        assert!(record.usage.total_tokens() > 0);
     }
 }

@@ -17,6 +17,8 @@ pub(super) struct Counter {
     /// Nothing is known of the time yet where it ends at 0.
     pub(super) span: Span,
     pub(super) used: u64,
+    /// The window before, and what was used in it: a clock that was wrong for a moment returns.
+    last: Option<(Span, u64)>,
 }
 
 impl Counter {
@@ -26,17 +28,38 @@ impl Counter {
             Window::FiveHours => CLOSED,
             _ => Span { start: 0, end: 0 },
         };
-        Self { meter, span, used: 0 }
+        Self { meter, span, used: 0, last: None }
     }
 
     /// Begins a new window where the old one is over.
     pub(super) fn roll(&mut self, now: u64) {
         if now >= self.span.end {
+            self.last = Some((self.span, self.used));
             self.used = 0;
             self.span = self.around(now);
-        } else if now.saturating_add(CLOCK_SKEW_SECONDS) < self.span.start {
-            // A clock that was set back opens no fresh window, and blocks nobody for longer than one.
-            self.span = self.meter.window.span(&self.meter.zone, now);
+        } else if now.saturating_add(CLOCK_SKEW_SECONDS) < self.valid_from() {
+            self.set_back(now);
+        }
+    }
+
+    /// The clock was set back. That opens no fresh window, and blocks nobody for longer than one:
+    /// what was counted meanwhile stays, and what was used in the last window comes back with it.
+    fn set_back(&mut self, now: u64) {
+        match self.last.take() {
+            Some((span, used)) if span.contains(now) => {
+                self.span = span;
+                self.used = self.used.saturating_add(used);
+            }
+            _ if self.is_closed() => {}
+            _ => self.span = self.meter.window.span(&self.meter.zone, now),
+        }
+    }
+
+    /// The second before which a reading of the clock means that it was set back.
+    pub(super) fn valid_from(&self) -> u64 {
+        match &self.last {
+            Some((span, _)) if self.is_closed() => span.end,
+            _ => self.span.start,
         }
     }
 
@@ -57,11 +80,27 @@ impl Counter {
         (self.span, self.used) = (CLOSED, 0);
     }
 
-    /// Adds what a request used that began at `started`. What belongs to a window that is over is
-    /// forgotten; what lies ahead was begun before the clock was set back, and belongs here.
-    pub(super) fn add(&mut self, amount: u64, started: u64) {
-        if started >= self.span.start && !self.is_closed() {
-            self.used = self.used.saturating_add(amount);
+    /// Adds what a request used that was admitted at `admitted`. What belongs to the last window
+    /// counts there; what lies ahead was admitted before the clock was set back, and belongs here.
+    pub(super) fn add(&mut self, amount: u64, admitted: u64) {
+        if let Some(used) = self.counting(admitted) {
+            *used = used.saturating_add(amount);
+        }
+    }
+
+    /// Takes back what was counted at `counted`, wherever [`Counter::add`] would count it.
+    pub(super) fn take_back(&mut self, amount: u64, counted: u64) {
+        if let Some(used) = self.counting(counted) {
+            *used = used.saturating_sub(amount);
+        }
+    }
+
+    /// Where something of the moment `at` counts; `None` where its window is forgotten.
+    fn counting(&mut self, at: u64) -> Option<&mut u64> {
+        let is_open = at >= self.span.start && !self.is_closed();
+        match &mut self.last {
+            Some((span, used)) if span.contains(at) => Some(used),
+            _ => is_open.then_some(&mut self.used),
         }
     }
 

@@ -46,6 +46,8 @@ pub(super) struct Asked<'a> {
 pub(super) struct Noted {
     /// It goes beyond a soft limit.
     pub(super) over_soft: bool,
+    /// The second in which the request was counted.
+    pub(super) counted_at: u64,
     /// A window of five hours has begun at this second, and nobody has been told: see
     /// [`Ledger::five_hours_told`].
     pub(super) five_hours_from: Option<u64>,
@@ -175,7 +177,7 @@ impl Ledger {
         let mut state = self.lock();
         state.roll(now);
         let span = Window::FiveHours.span(&Zone::UTC, start);
-        if (span.start..span.end).contains(&now.seconds()) {
+        if span.contains(now.seconds()) {
             state.open_five_hours(span);
         }
     }
@@ -273,12 +275,13 @@ impl Ledger {
         let over_soft = state.check(asked, admission.lease, Some(admission.wanted), now)?;
         state.begin_five_hours(now.seconds());
         let five_hours_from = state.untold;
-        let counted_at = Some(state.count(now.seconds()));
+        let counted_at = state.count(now.seconds());
         state.reserved = state.reserved.plus(admission.wanted);
         let (reserved, expires) = (admission.wanted, admission.expires);
-        state.leases.insert(admission.lease, Lease { reserved, expires, counted_at });
+        let lease = Lease { reserved, expires, counted_at: Some(counted_at) };
+        state.leases.insert(admission.lease, lease);
         state.lapsed.remove(&admission.lease);
-        Ok(Noted { over_soft, five_hours_from })
+        Ok(Noted { over_soft, counted_at, five_hours_from })
     }
 
     /// Takes a reservation back, together with its request: another limit stood in the way.
@@ -287,11 +290,7 @@ impl Ledger {
         let Some(Lease { counted_at: Some(counted_at), .. }) = state.release(lease) else { return };
         for counter in state.counters.iter_mut().filter(|it| it.meter.measure == Measure::Requests)
         {
-            // The request of an earlier window is forgotten already. One of a later window was
-            // counted before the clock was set back, and is in the current one.
-            if counted_at >= counter.span.start {
-                counter.used = counter.used.saturating_sub(1);
-            }
+            counter.take_back(1, counted_at);
         }
         state.close_five_hours_unless_used();
     }
@@ -308,9 +307,10 @@ impl Ledger {
         state.lapsed.remove(&lease);
     }
 
+    /// What was used belongs to the window in which the request was `admitted`, as in its record.
     /// Replaces a reservation by what was really used, even where it has lapsed in the meantime.
     /// The second time does nothing.
-    pub(super) fn settle(&self, lease: u64, used: Spend, started: UnixMillis, now: UnixMillis) {
+    pub(super) fn settle(&self, lease: u64, used: Spend, admitted: UnixMillis, now: UnixMillis) {
         let mut state = self.lock();
         if state.release(lease).is_none() && state.lapsed.remove(&lease).is_none() {
             return;
@@ -318,8 +318,7 @@ impl Ledger {
         state.roll(now);
         for counter in &mut state.counters {
             if let Some(amount) = counter.meter.measure.of(used) {
-                // What was used belongs to the window in which the request began, as in its record.
-                counter.add(amount, started.seconds());
+                counter.add(amount, admitted.seconds());
             }
         }
     }
@@ -374,6 +373,10 @@ impl State {
         let before = self.five_hours();
         for counter in &mut self.counters {
             counter.roll(seconds);
+        // A window that came back with the clock is there for all of them.
+        if let Some(open) = self.five_hours() {
+            self.open_five_hours(open);
+        }
         }
         if self.five_hours() != before {
             self.untold = self.five_hours().map(|moved| moved.start);
@@ -383,9 +386,8 @@ impl State {
     }
 
     fn note_spans(&mut self) {
-        let spans = || self.counters.iter().map(|counter| counter.span);
-        let start = spans().map(|span| span.start).max().unwrap_or(0);
-        let end = spans().map(|span| span.end).min().unwrap_or(u64::MAX);
+        let start = self.counters.iter().map(Counter::valid_from).max().unwrap_or(0);
+        let end = self.counters.iter().map(|it| it.span.end).min().unwrap_or(u64::MAX);
         self.unchanged = Span { start, end };
     }
 

@@ -110,7 +110,7 @@ impl LimitSubjects {
         Ok(Slot(Permit {
             subjects,
             lease,
-            started: now,
+            admitted_at: now,
             work_at: None,
             settled: false,
             over_soft: false,
@@ -151,20 +151,19 @@ impl LimitSubjects {
 pub struct Slot(Permit);
 
 impl Slot {
-    /// Admits the request, which began at `started` and will probably use `wanted`, or says which
-    /// limit stands in the way.
+    /// Admits the request, which will probably use `wanted`, or says which limit stands in the way.
+    /// It counts in the windows that are open at `now`, however long ago it began.
     ///
     /// Each ledger checks and reserves in one step; where one refuses, the shares of those before
     /// it are taken back.
     pub fn admit(
         self,
         wanted: Spend,
-        started: UnixMillis,
         now: UnixMillis,
         expires: UnixMillis,
     ) -> Result<Permit, LimitExceeded> {
         let Self(mut permit) = self;
-        permit.started = started;
+        permit.admitted_at = now;
         let subjects = permit.subjects.clone();
         let admission = Admission { lease: permit.lease, wanted, expires };
         for bound in &*subjects.0 {
@@ -174,6 +173,9 @@ impl Slot {
             match bound.ledger.admit(bound.asked(), &admission, now) {
                 Ok(noted) => {
                     permit.over_soft |= noted.over_soft;
+                    // Another thread may have begun a window by a clock that was a moment ahead.
+                    let counted_at = UnixMillis(noted.counted_at.saturating_mul(1000));
+                    permit.admitted_at = permit.admitted_at.max(counted_at);
                     if let Some(start) = noted.five_hours_from {
                         let subject = bound.subject.clone();
                         permit.began.push(FiveHoursBegan { subject, start });
@@ -203,7 +205,7 @@ impl Slot {
 pub struct Permit {
     subjects: LimitSubjects,
     lease: u64,
-    started: UnixMillis,
+    admitted_at: UnixMillis,
     /// It counts whatever becomes of it.
     work_at: Option<UnixMillis>,
     settled: bool,
@@ -212,6 +214,11 @@ pub struct Permit {
 }
 
 impl Permit {
+    /// The moment that says in which windows the request counts, here and in its record.
+    pub fn admitted_at(&self) -> UnixMillis {
+        self.admitted_at
+    }
+
     /// Whether the request goes beyond a soft limit.
     pub fn is_over_a_soft_limit(&self) -> bool {
         self.over_soft
@@ -226,7 +233,7 @@ impl Permit {
     pub fn settle(mut self, used: Spend, now: UnixMillis) {
         if !std::mem::replace(&mut self.settled, true) {
             for bound in &*self.subjects.0 {
-                bound.ledger.settle(self.lease, used, self.started, now);
+                bound.ledger.settle(self.lease, used, self.admitted_at, now);
             }
         }
     }

@@ -149,6 +149,11 @@ impl Span {
         (self.end != u64::MAX).then_some(self.end)
     }
 
+    /// Whether `at` lies within it.
+    pub fn contains(self, at: u64) -> bool {
+        (self.start..self.end).contains(&at)
+    }
+
     /// How many seconds it lasts.
     pub fn seconds(self) -> u64 {
         self.end.saturating_sub(self.start)

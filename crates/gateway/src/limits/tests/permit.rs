@@ -49,7 +49,7 @@ impl Slot {
         now: UnixMillis,
         expires: UnixMillis,
     ) -> Result<Permit, LimitExceeded> {
-        self.admit(tokens(wanted), now, now, expires)
+        self.admit(tokens(wanted), now, expires)
     }
 }
 
@@ -192,6 +192,25 @@ fn what_settles_after_midnight_belongs_to_the_day_before() {
     let tomorrow = later(86_400);
     permit.settle(tokens(40), tomorrow);
     assert_eq!(subjects.key().tokens_used(tomorrow), 0);
+}
+
+#[test]
+fn a_request_counts_in_the_window_that_judged_it() {
+    let subjects = subjects(limits(5, 100, 5), limits(5, 100, 5));
+    let slot = subjects.slot(NOW, later(2 * 86_400)).unwrap();
+    let tomorrow = later(86_400);
+    let permit = slot.admit_tokens(50, tomorrow, later(2 * 86_400)).unwrap();
+    assert_eq!(permit.admitted_at(), tomorrow);
+    permit.settle(tokens(40), tomorrow);
+    assert_eq!((subjects.key().tokens_used(tomorrow), subjects.rate(tomorrow).remaining), (40, 4));
+    // Another thread has begun the next day by a clock that is a moment ahead.
+    let midnight = UnixMillis((tomorrow.0 / 86_400_000 + 1) * 86_400_000);
+    subjects.admit(1, midnight, later(3 * 86_400)).unwrap().cancel();
+    let just_before = UnixMillis(midnight.0 - 5);
+    let permit = subjects.admit(50, just_before, later(3 * 86_400)).unwrap();
+    assert_eq!(permit.admitted_at(), midnight);
+    permit.settle(tokens(30), midnight);
+    assert_eq!((subjects.key().tokens_used(midnight), subjects.rate(midnight).remaining), (30, 4));
 }
 
 #[test]

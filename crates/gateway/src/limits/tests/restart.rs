@@ -69,7 +69,7 @@ fn record(id: u64, at: UnixMillis, spent: Spend) -> JournalEntry {
 fn request(subjects: &LimitSubjects, journal: &Journal, id: u64, at: UnixMillis) {
     let expires = at.plus(Duration::from_secs(60));
     let slot = subjects.slot(at, expires).unwrap();
-    let permit = slot.admit(Spend::default(), at, at, expires).unwrap();
+    let permit = slot.admit(Spend::default(), at, expires).unwrap();
     for began in permit.five_hours_began() {
         journal.append(&[began.into()]).unwrap();
     }
