@@ -6,7 +6,7 @@
 //! person, the configuration) begins a new generation, in which every principal is made anew when
 //! its key is presented next.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -14,9 +14,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use sluice_core::clock::UnixMillis;
 use sluice_core::ids::KeyId;
-use sluice_storage::{KeyHash, KeyRecord, Known, Organisation, SecretRecord};
+use sluice_storage::{
+    KeyHash, KeyRecord, Known, Life, Organisation, SecretRecord, SubjectKind, TeamRecord,
+};
 
+use crate::limits::Counted;
 use crate::principal::{Principal, Unrecognised};
+use crate::snapshot::Rules;
 
 /// Parts of the directory. A change copies one of them.
 const PARTS: usize = 256;
@@ -93,18 +97,19 @@ impl Directory {
         let organisation = changed.organisation;
         if organisation != Organisation::default() {
             let mut kept = self.organisation.write().unwrap_or_else(PoisonError::into_inner);
+            let is_felt = concerns_principals(&kept, &organisation);
             kept.accounts.extend(organisation.accounts);
             kept.departments.extend(organisation.departments);
             kept.teams.extend(organisation.teams);
             kept.people.extend(organisation.people);
             kept.services.extend(organisation.services);
             drop(kept);
-            self.renew();
+            if is_felt {
+                self.renew();
+            }
         }
         writing.version = changed.version;
-        for key in changed.keys {
-            self.put(&mut writing, key);
-        }
+        self.put(&mut writing, changed.keys);
     }
 
     /// Adds a key that was read at `version`, and what it belongs to. `false`: the directory has
@@ -121,13 +126,26 @@ impl Directory {
         add_missing(&mut kept.people, &around.people);
         add_missing(&mut kept.services, &around.services);
         drop(kept);
-        self.put(&mut writing, key.clone());
+        self.put(&mut writing, [key.clone()]);
         true
     }
 
     /// The number of changes that it has taken over.
     pub(crate) fn version(&self) -> u64 {
         self.lock().version
+    }
+
+    /// What is counted by these rules, without making a principal of each key.
+    pub(crate) fn counted(&self, rules: &Rules) -> Counted {
+        let mut counted = Counted::default();
+        for key in self.lock().keys.values() {
+            counted.add(SubjectKind::Key, &rules.key_allowances(key));
+        }
+        let organisation = self.organisation.read().unwrap_or_else(PoisonError::into_inner);
+        for account in organisation.accounts.values() {
+            counted.add(SubjectKind::Account, &rules.account_allowances(account));
+        }
+        counted
     }
 
     /// From now on, principals are made anew.
@@ -145,7 +163,7 @@ impl Directory {
         &self,
         hash: &KeyHash,
         now: UnixMillis,
-        make: impl FnOnce(&KeyRecord, &SecretRecord, &Organisation) -> Option<Principal>,
+        make: impl FnOnce(&Arc<KeyRecord>, &SecretRecord, &Organisation) -> Option<Principal>,
     ) -> Result<Arc<Principal>, Unrecognised> {
         let part = self.parts[hash.part(PARTS)].load();
         let entry = part.get(hash).ok_or(Unrecognised::Unknown)?;
@@ -171,32 +189,56 @@ impl Directory {
         }
     }
 
-    /// Puts a key in the place of what was known of it.
-    fn put(&self, writing: &mut Writing, key: KeyRecord) {
-        let key = Arc::new(key);
-        if let Some(old) = writing.keys.insert(key.id.clone(), key.clone()) {
-            for secret in &old.secrets {
-                self.write(secret.hash, None);
+    /// Puts keys in the place of what was known of them. A secret that goes on working is there at
+    /// every moment, and each part is copied once.
+    fn put(&self, writing: &mut Writing, keys: impl IntoIterator<Item = KeyRecord>) {
+        let mut parts: BTreeMap<usize, Part> = BTreeMap::new();
+        let mut part_of = |hash: &KeyHash, write: &mut dyn FnMut(&mut Part)| {
+            let place = hash.part(PARTS);
+            write(parts.entry(place).or_insert_with(|| Part::clone(&self.parts[place].load())));
+        };
+        for key in keys {
+            let key = Arc::new(key);
+            if let Some(old) = writing.keys.insert(key.id.clone(), key.clone()) {
+                for secret in &old.secrets {
+                    part_of(&secret.hash, &mut |part| drop(part.remove(&secret.hash)));
+                }
+            }
+            for (hash, entry) in entries(&key) {
+                part_of(&hash, &mut |part| drop(part.insert(hash, entry.clone())));
             }
         }
-        for (hash, entry) in entries(&key) {
-            self.write(hash, Some(entry));
+        for (place, part) in parts {
+            self.parts[place].store(Arc::new(part));
         }
-    }
-
-    fn write(&self, hash: KeyHash, entry: Option<Arc<Entry>>) {
-        let place = &self.parts[hash.part(PARTS)];
-        let mut part = Part::clone(&place.load());
-        match entry {
-            Some(entry) => drop(part.insert(hash, entry)),
-            None => drop(part.remove(&hash)),
-        }
-        place.store(Arc::new(part));
     }
 
     fn lock(&self) -> MutexGuard<'_, Writing> {
         self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether a principal may be another one after the change. Nobody's name is part of one, and what
+/// is new has no keys yet.
+fn concerns_principals(kept: &Organisation, changed: &Organisation) -> bool {
+    fn differ<I: Eq + Hash, T>(
+        kept: &HashMap<I, T>,
+        changed: &HashMap<I, T>,
+        differs: impl Fn(&T, &T) -> bool,
+    ) -> bool {
+        changed.iter().any(|(id, new)| kept.get(id).is_some_and(|old| differs(old, new)))
+    }
+    let life = |old: &Life, new: &Life| {
+        (&old.suspended, old.removed_at) != (&new.suspended, new.removed_at)
+    };
+    let team = |old: &TeamRecord, new: &TeamRecord| {
+        old.department_id != new.department_id || life(&old.life, &new.life)
+    };
+    differ(&kept.accounts, &changed.accounts, PartialEq::ne)
+        || differ(&kept.departments, &changed.departments, |old, new| life(&old.life, &new.life))
+        || differ(&kept.teams, &changed.teams, team)
+        || differ(&kept.people, &changed.people, |old, new| life(&old.life, &new.life))
+        || differ(&kept.services, &changed.services, |old, new| life(&old.life, &new.life))
 }
 
 /// What is known already may be newer than what was just read.
@@ -220,12 +262,15 @@ fn entries(key: &Arc<KeyRecord>) -> impl Iterator<Item = (KeyHash, Arc<Entry>)> 
 mod tests {
     use std::time::Duration;
 
+    use sluice_core::organisation::Role;
+    use sluice_storage::{PersonRecord, Suspension};
+
     use super::*;
     use crate::testing::{NOW, hasher, principal};
 
     fn key(secrets: &[&str]) -> KeyRecord {
         let hasher = hasher();
-        let of = principal().key;
+        let of = KeyRecord::clone(&principal().key);
         let secret =
             |text: &&str| SecretRecord { hash: hasher.hash(text), ..of.secrets[0].clone() };
         KeyRecord { secrets: secrets.iter().map(secret).collect(), ..of }
@@ -290,6 +335,61 @@ mod tests {
         assert!(named(&directory, "a", NOW).is_ok());
         assert!(matches!(named(&directory, "a", end), Err(Unrecognised::Expired(_))));
         assert!(named(&directory, "b", end).is_ok());
+    }
+
+    #[test]
+    fn a_secret_that_goes_on_working_is_there_at_every_moment() {
+        let directory = Directory::default();
+        directory.replace(known(1, vec![key(&["a"])]));
+        let done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for version in 2..3_000 {
+                    let secrets: &[&str] = if version % 2 == 0 { &["a", "b"] } else { &["a"] };
+                    directory.change(changed(version, vec![key(secrets)]));
+                }
+                done.store(true, Ordering::Release);
+            });
+            let hash = hasher().hash("a");
+            while !done.load(Ordering::Acquire) {
+                assert!(directory.holds(&hash));
+            }
+        });
+    }
+
+    #[test]
+    fn principals_are_made_anew_only_where_they_change() {
+        let person = |email: &str, suspended| PersonRecord {
+            id: "per_1".into(),
+            account_id: "acc_1".into(),
+            email: email.to_owned(),
+            name: None,
+            role: Role::Developer,
+            operator: false,
+            teams: Vec::new(),
+            life: Life { suspended, ..Life::from(NOW) },
+        };
+        let of = |person: PersonRecord| Organisation {
+            people: HashMap::from([(person.id.clone(), person)]),
+            ..Organisation::default()
+        };
+        let directory = Directory::default();
+        let mut first = known(1, vec![key(&["a"])]);
+        first.organisation.people = of(person("ada@example.org", None)).people;
+        directory.replace(first);
+        let made = || {
+            let hash = hasher().hash("a");
+            directory.recognise(&hash, NOW, |_, _, _| Some(principal())).unwrap()
+        };
+        let before = made();
+        let why = Some(Suspension { at: NOW, reason: "leave".to_owned() });
+        for (version, person, is_same) in [
+            (2, person("countess@example.org", None), true),
+            (3, person("countess@example.org", why), false),
+        ] {
+            directory.change(Known { version, keys: Vec::new(), organisation: of(person) });
+            assert_eq!(Arc::ptr_eq(&made(), &before), is_same);
+        }
     }
 
     /// What was looked up may have been revoked before the directory learnt of it.

@@ -10,7 +10,7 @@ use sluice_core::clock::{Clock, UnixMillis};
 use sluice_core::ids::ModelId;
 use sluice_routing::catalog::Model;
 use sluice_routing::classify;
-use sluice_storage::{KeyHasher, Known, StorageError, Store};
+use sluice_storage::{KeyHash, KeyHasher, Known, StorageError, Store};
 
 use crate::accounting::Accounting;
 use crate::directory::Directory;
@@ -133,7 +133,8 @@ impl Gateway {
     /// Takes over what was used before a restart. The directory comes first: it says what is
     /// counted.
     pub async fn restore_windows(&self, store: &Store) -> Result<(), StorageError> {
-        limits::restore(&self.ledgers, store, self.now()).await
+        let counted = self.directory.counted(&self.snapshot().rules);
+        limits::restore(&self.ledgers, counted, store, self.now()).await
     }
 
     /// Who asks. Counts a failure against `remote`.
@@ -145,10 +146,11 @@ impl Gateway {
         let now = self.now();
         let recognised = match Self::key_of(presented) {
             Ok(key) => {
-                let known = self.recognise(&key, now);
+                let hash = self.hasher.hash(key.expose());
+                let known = self.recognise(&hash, now);
                 match known {
                     // Boxed: what a few requests need must not make all of them larger.
-                    Err(Unrecognised::Unknown) => Box::pin(self.look_up(&key, remote, now)).await,
+                    Err(Unrecognised::Unknown) => Box::pin(self.look_up(&hash, remote, now)).await,
                     known => known,
                 }
             }
@@ -164,21 +166,19 @@ impl Gateway {
     /// Looks a key up that the directory does not hold. Whoever guesses too often is not looked up.
     async fn look_up(
         &self,
-        key: &ServiceKey,
+        hash: &KeyHash,
         remote: Option<IpAddr>,
         now: UnixMillis,
     ) -> Result<Arc<Principal>, Unrecognised> {
         if self.guard.view(remote, now).remaining == 0 {
             return Err(Unrecognised::Unknown);
         }
-        let hash = self.hasher.hash(key.expose());
-        self.newcomers.look_up(&hash, now, &self.directory).await;
-        self.recognise(key, now)
+        self.newcomers.look_up(hash, now, &self.directory).await;
+        self.recognise(hash, now)
     }
 
-    fn recognise(&self, key: &ServiceKey, now: UnixMillis) -> Result<Arc<Principal>, Unrecognised> {
-        let hash = self.hasher.hash(key.expose());
-        self.directory.recognise(&hash, now, |key, secret, organisation| {
+    fn recognise(&self, hash: &KeyHash, now: UnixMillis) -> Result<Arc<Principal>, Unrecognised> {
+        self.directory.recognise(hash, now, |key, secret, organisation| {
             let rules = &self.snapshot().rules;
             Principal::new(key, secret, organisation, rules, &self.ledgers)
         })

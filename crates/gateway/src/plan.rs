@@ -176,7 +176,7 @@ mod tests {
         region: Option<Region>,
     ) -> Result<Vec<String>, ChatError> {
         let mut principal = principal();
-        principal.key.regions = allowed;
+        Arc::make_mut(&mut principal.key).regions = allowed;
         let mut chat = chat("");
         chat.max_tokens = Some(5);
         let policy = EffectivePolicy {

@@ -171,7 +171,7 @@ mod tests {
             rules.minimum_level = deployment;
             let mut principal = principal();
             principal.account.minimum_level = account;
-            principal.key.minimum_level = key;
+            Arc::make_mut(&mut principal.key).minimum_level = key;
             let model = AskedModel {
                 asked: Arc::new(Model { minimum_level: asked, ..model("a") }),
                 answering: Arc::new(Model { minimum_level: answering, ..model("b") }),
@@ -189,7 +189,8 @@ mod tests {
             let on = |bit: u32| wish & (1 << bit) != 0;
             let mut principal = principal();
             (principal.account.zero_retention, principal.account.audit) = (on(0), on(0));
-            (principal.key.zero_retention, principal.key.audit) = (on(1), on(1));
+            let key = Arc::make_mut(&mut principal.key);
+            (key.zero_retention, key.audit) = (on(1), on(1));
             let mut chat = chat("");
             (chat.options.zero_retention, chat.options.audit_enabled) = (on(2), on(2));
             let policy = effective(&principal, &chat, &asked(model("m")), &rules()).unwrap();
@@ -216,14 +217,14 @@ mod tests {
             let mut rules = rules();
             rules.default_region = deployment;
             let mut principal = principal();
-            principal.key.region = key;
+            Arc::make_mut(&mut principal.key).region = key;
             principal.account.region = account;
             let mut chat = chat("");
             chat.options.region = request;
             let model = asked(model("m"));
             let policy = effective(&principal, &chat, &model, &rules).unwrap();
             assert_eq!(policy.region, expected, "{regions:?}");
-            principal.key.regions = Some(vec![UsEast]);
+            Arc::make_mut(&mut principal.key).regions = Some(vec![UsEast]);
             let allowed = effective(&principal, &chat, &model, &rules);
             // The request's and the key's own region are refused where the list lacks them; what
             // the account or the deployment suggests is passed over.
@@ -252,7 +253,7 @@ mod tests {
             (OfModel, Some(32_000), None, Ok(Some(32_000))),
         ] {
             let mut principal = principal();
-            principal.key.max_tokens = bound;
+            Arc::make_mut(&mut principal.key).max_tokens = bound;
             let mut chat = chat("");
             chat.max_tokens = wanted;
             let model = Model { output_limit, ..model("m") };
@@ -277,7 +278,7 @@ mod tests {
         ] {
             let mut principal = principal();
             principal.suite = suite;
-            principal.key.models = listed.map(|id| vec![id.to_owned()]);
+            Arc::make_mut(&mut principal.key).models = listed.map(|id| vec![id.to_owned()]);
             let model = asked(Model { suite: needed, ..model("m") });
             assert_eq!(may_use(&principal, &model).is_ok(), may, "{suite:?} {listed:?} {needed:?}");
         }

@@ -346,7 +346,7 @@ pub(crate) fn principal() -> Principal {
             key: "key_1".into(),
         },
         suspended: None,
-        key: KeyRecord {
+        key: Arc::new(KeyRecord {
             id: "key_1".into(),
             account_id: "acc_1".into(),
             name: "test".to_owned(),
@@ -369,7 +369,7 @@ pub(crate) fn principal() -> Principal {
             revoked_at: None,
             suspended: None,
             secrets: vec![secret],
-        },
+        }),
         account: AccountRecord {
             id: "acc_1".into(),
             name: "default".to_owned(),

@@ -154,11 +154,6 @@ impl Ledger {
         }
     }
 
-    /// What it counts.
-    pub fn meters(&self) -> Vec<Meter> {
-        self.lock().counters.iter().map(|counter| counter.meter.clone()).collect()
-    }
-
     /// Takes over what the database knows of the window of `meter` that began at `start`; keeps
     /// what is higher. Windows that are over count for nothing, and neither do those that lie
     /// ahead: a wrong clock wrote them.
@@ -171,14 +166,18 @@ impl Ledger {
         }
     }
 
-    /// Opens the window of five hours that began at `start` again, unless it is over, lies ahead or
+    /// The same for a window of five hours, which is opened again unless it is over, lies ahead or
     /// another one is open.
-    pub fn restore_five_hours(&self, start: u64, now: UnixMillis) {
+    pub fn restore_five_hours(&self, meter: &Meter, (start, used): (u64, u64), now: UnixMillis) {
         let mut state = self.lock();
+        state.watch(meter);
         state.roll(now);
         let span = Window::FiveHours.span(&Zone::UTC, start);
         if span.contains(now.seconds()) {
             state.open_five_hours(span);
+        }
+        if let Some(counter) = state.counter_mut(meter) {
+            counter.take_over(start, used);
         }
     }
 
@@ -307,8 +306,8 @@ impl Ledger {
         state.lapsed.remove(&lease);
     }
 
-    /// What was used belongs to the window in which the request was `admitted`, as in its record.
     /// Replaces a reservation by what was really used, even where it has lapsed in the meantime.
+    /// What was used belongs to the window in which the request was `admitted`, as in its record.
     /// The second time does nothing.
     pub(super) fn settle(&self, lease: u64, used: Spend, admitted: UnixMillis, now: UnixMillis) {
         let mut state = self.lock();
@@ -373,10 +372,10 @@ impl State {
         let before = self.five_hours();
         for counter in &mut self.counters {
             counter.roll(seconds);
+        }
         // A window that came back with the clock is there for all of them.
         if let Some(open) = self.five_hours() {
             self.open_five_hours(open);
-        }
         }
         if self.five_hours() != before {
             self.untold = self.five_hours().map(|moved| moved.start);

@@ -35,7 +35,7 @@ pub use allowance::{Allowance, Amount, Measure, Meter, Quantity, Source};
 pub use figures::{Limits, OwnFigures};
 pub use ledger::{Ledger, Spend};
 pub use permit::{Bound, FiveHoursBegan, LimitSubjects, Permit, Slot};
-pub(crate) use restore::restore;
+pub(crate) use restore::{Counted, restore};
 pub use view::{AllowanceView, RateView, mark_what_binds};
 pub use window::{Span, UnknownZone, Window, Zone};
 

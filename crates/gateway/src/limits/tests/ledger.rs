@@ -261,16 +261,13 @@ fn five_hours_begin_with_the_first_use_and_not_with_one_that_was_refused() {
 #[test]
 fn five_hours_go_on_after_a_restart() {
     let five_hours = Meter::new(Measure::Tokens, Window::FiveHours, Zone::UTC);
-    let allowances = [allowance(Measure::Tokens, Window::FiveHours, 100)];
     for (start, remembered) in [
         (NOW.seconds() - 7, true),
         (NOW.seconds() - 5 * HOUR, false),
         (NOW.seconds() + HOUR, false),
     ] {
         let ledger = Ledger::default();
-        ledger.watch(&allowances);
-        ledger.restore_five_hours(start, NOW);
-        ledger.restore(&five_hours, (start, 60), NOW);
+        ledger.restore_five_hours(&five_hours, (start, 60), NOW);
         let (span, used) = ledger.window(&five_hours, NOW);
         assert_eq!(
             (span.reset(), used),

@@ -7,15 +7,19 @@ use std::time::Duration;
 
 use serde_json::json;
 use sluice_core::clock::UnixMillis;
+use sluice_core::key::KeyClass;
 use sluice_core::money::PicoUsd;
-use sluice_core::organisation::{Attribution, Subject};
-use sluice_storage::{Ingester, Journal, JournalEntry, MasterKey, Store, UsageRecord};
+use sluice_core::organisation::{Actor, Attribution, Subject};
+use sluice_storage::{Ingester, Journal, JournalEntry, MasterKey, Store, SubjectKind, UsageRecord};
 
 use super::super::{
-    Allowance, Bound, LimitSubjects, Measure, Meter, Quantity, Source, Span, Spend, Window, Zone,
-    restore,
+    Allowance, Bound, Counted, LimitSubjects, Measure, Meter, Quantity, Source, Span, Spend,
+    Window, Zone, restore,
 };
+use crate::admin::{Admin, NewKey};
+use crate::gateway::Presented;
 use crate::principal::Ledgers;
+use crate::testing::{House, NOW};
 
 /// 2026-10-31, 08:07 in UTC.
 const BEGIN: u64 = 1_793_434_020;
@@ -31,8 +35,8 @@ fn whose() -> Attribution {
     }
 }
 
-/// Everything that can be counted, for the key, its team, its department and its account.
-fn subjects(ledgers: &Ledgers) -> LimitSubjects {
+/// Everything that can be counted.
+fn everything() -> Arc<[Allowance]> {
     let mut allowances = Vec::new();
     for (window, zone) in Window::ALL.into_iter().flat_map(|it| ZONES.map(|zone| (it, zone))) {
         for measure in Measure::ALL {
@@ -41,7 +45,12 @@ fn subjects(ledgers: &Ledgers) -> LimitSubjects {
             allowances.push(Allowance { quantity, limit, hard: true, source: Source::own() });
         }
     }
-    let allowances: Arc<[Allowance]> = allowances.into();
+    allowances.into()
+}
+
+/// Counts everything for the key, its team, its department and its account.
+fn subjects(ledgers: &Ledgers) -> LimitSubjects {
+    let allowances = everything();
     let bound = |subject: Subject| Bound {
         ledger: ledgers.of(&subject),
         subject,
@@ -50,8 +59,8 @@ fn subjects(ledgers: &Ledgers) -> LimitSubjects {
     LimitSubjects::new(whose().subjects().map(bound).collect::<Vec<_>>())
 }
 
-fn record(id: u64, at: UnixMillis, spent: Spend) -> JournalEntry {
-    let record: UsageRecord = serde_json::from_value(json!({
+fn record(id: u64, at: UnixMillis, spent: Spend) -> UsageRecord {
+    serde_json::from_value(json!({
         "request_id": format!("req_{id}"), "key_id": "k", "account_id": "a", "department_id": "d",
         "team_id": "t", "started_at": at, "model_asked": "m", "level": "standard", "stream": false,
         "usage": {
@@ -61,8 +70,7 @@ fn record(id: u64, at: UnixMillis, spent: Spend) -> JournalEntry {
         "usage_source": "measured", "cost": spent.cost.0, "duration_ms": 1, "outcome": "completed",
         "attempts": 1,
     }))
-    .unwrap();
-    JournalEntry::Usage(Box::new(record))
+    .unwrap()
 }
 
 /// What a server does for a request, in short.
@@ -74,16 +82,16 @@ fn request(subjects: &LimitSubjects, journal: &Journal, id: u64, at: UnixMillis)
         journal.append(&[began.into()]).unwrap();
     }
     let spent = Spend { tokens: 100 + id, cost: PicoUsd(10 + id) };
-    journal.append(&[record(id, at, spent)]).unwrap();
+    journal.append(&[JournalEntry::Usage(Box::new(record(id, at, spent)))]).unwrap();
     permit.settle(spent, at);
 }
 
 fn windows(subjects: &LimitSubjects, now: UnixMillis) -> Vec<(Subject, Meter, Span, u64)> {
     let mut windows = Vec::new();
     for bound in subjects.bounds() {
-        for meter in bound.ledger.meters() {
-            let (span, used) = bound.ledger.window(&meter, now);
-            windows.push((bound.subject.clone(), meter, span, used));
+        for meter in bound.allowances.iter().filter_map(|it| it.quantity.meter()) {
+            let (span, used) = bound.ledger.window(meter, now);
+            windows.push((bound.subject.clone(), meter.clone(), span, used));
         }
     }
     windows
@@ -95,8 +103,13 @@ async fn restarted(data_dir: &Path, now: UnixMillis) -> (LimitSubjects, Journal)
     let master = MasterKey::load_or_create(data_dir).unwrap();
     Ingester::new(store.clone(), &master).run_to_end().await.unwrap();
     let ledgers = Ledgers::default();
+    let mut counted = Counted::default();
+    for subject in whose().subjects() {
+        counted.add(SubjectKind::of(&subject), &everything());
+    }
+    // Nobody has asked yet, so nobody has a ledger.
+    restore(&ledgers, counted, &store, now).await.unwrap();
     let subjects = subjects(&ledgers);
-    restore(&ledgers, &store, now).await.unwrap();
     store.close().await;
     (subjects, Journal::open(data_dir, &master).unwrap())
 }
@@ -137,7 +150,40 @@ async fn nothing_is_held_for_those_that_have_used_nothing() {
     let store = Store::open(dir.path()).await.unwrap();
     for (now, held) in [(BEGIN, 2), (BEGIN + 3 * 86_400, 0)] {
         let ledgers = Ledgers::default();
-        restore(&ledgers, &store, UnixMillis(now * 1000)).await.unwrap();
-        assert_eq!(ledgers.all().len(), held, "the key and its account, while a window is open");
+        restore(&ledgers, Counted::default(), &store, UnixMillis(now * 1000)).await.unwrap();
+        assert_eq!(ledgers.len(), held, "the key and its account, while a window is open");
+    }
+}
+
+/// The windows are restored before anybody has signed in.
+#[tokio::test]
+async fn a_gateway_goes_on_with_what_its_keys_had_used() {
+    let (house, store) = House::with_store().await;
+    let master = MasterKey::load_or_create(store.data_dir()).unwrap();
+    let actor = Actor::Sluice;
+    let admin = Admin { store: &store, master_key: &master, now: NOW, actor, surface: "test" };
+    let wish = NewKey {
+        requests_per_hour: Some(5),
+        tokens_per_day: Some(1_000),
+        ..NewKey::named("ci", KeyClass::Enterprise)
+    };
+    let made = admin.create_key(wish, None).await.unwrap();
+    let spent = Spend { tokens: 100, cost: PicoUsd(1) };
+    let record = UsageRecord {
+        key_id: made.record.id,
+        account_id: made.record.account_id,
+        ..record(1, NOW, spent)
+    };
+    let gateway = &house.gateway;
+    gateway.accounting.journal.append(&[JournalEntry::Usage(Box::new(record))]).unwrap();
+    Ingester::new(store.clone(), &master).run_to_end().await.unwrap();
+
+    gateway.replace_directory(store.known(None).await.unwrap());
+    gateway.restore_windows(&store).await.unwrap();
+    let presented = Presented { svc_api_key: Some(made.key.expose()), ..Presented::default() };
+    let subjects = &gateway.sign_in(presented, None).await.unwrap().subjects;
+    assert_eq!(subjects.rate(NOW).remaining, 4);
+    for bound in subjects.bounds() {
+        assert_eq!(bound.ledger.tokens_used(NOW), 100, "{:?}", bound.subject);
     }
 }
