@@ -47,6 +47,7 @@ pub struct DeclaredPerson {
     pub role: Role,
     /// The names of their teams, which are of the file.
     pub teams: Vec<String>,
-    /// Whether they may see and change what concerns all accounts.
-    pub operator: bool,
+    /// Whether they may see and change what concerns all accounts; `None`: as it is. The first owner
+    /// may.
+    pub operator: Option<bool>,
 }

@@ -4,18 +4,19 @@
 //! where something does. What is taken out of the file is suspended, and belongs to everybody who
 //! has the right from then on.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use sluice_core::ids::{AccountId, DepartmentId, TeamId};
-use sluice_core::organisation::{Actor, Role};
+use sluice_core::organisation::{Actor, Role, Subject};
 use sluice_storage::{
-    DepartmentRecord, Life, MANAGED_BY_FILE, PersonRecord, Record, Suspension, TeamRecord,
+    DepartmentRecord, Life, MANAGED_BY_FILE, Organisation, PersonRecord, Record, Suspension,
+    TeamRecord,
 };
 
 use crate::admin::accounts::DEFAULT_NAME;
 use crate::admin::find::called;
 use crate::admin::permissions::Verb;
-use crate::admin::{Admin, AdminError, Declared, Deed, View};
+use crate::admin::{Admin, AdminError, Declared, DeclaredPerson, Deed, View};
 use crate::service_key::random_name;
 
 /// Why something that the file does not hold any more is suspended.
@@ -38,27 +39,59 @@ pub struct FileChanges {
 struct Sync<'a> {
     view: &'a View,
     admin: &'a Admin<'a>,
+    there: There<'a>,
     deeds: Vec<Deed>,
     changes: FileChanges,
+    /// The accounts that the file names, as far as they exist.
+    accounts: HashSet<AccountId>,
     departments: HashMap<(AccountId, String), DepartmentId>,
     teams: HashMap<(AccountId, String), TeamId>,
     /// What the file holds, as it will be.
-    held: Vec<Record>,
+    held: HashMap<Subject, Record>,
+}
+
+/// What is there, by account and name.
+struct There<'a> {
+    accounts: HashMap<&'a str, &'a AccountId>,
+    departments: HashMap<(&'a AccountId, &'a str), &'a DepartmentRecord>,
+    teams: HashMap<(&'a AccountId, &'a str), &'a TeamRecord>,
+    /// By their e-mail addresses.
+    people: HashMap<(&'a AccountId, &'a str), &'a PersonRecord>,
+}
+
+impl<'a> There<'a> {
+    fn of(organisation: &'a Organisation) -> Self {
+        let accounts = organisation.accounts.values().map(|it| (&*it.name, &it.id));
+        let departments = organisation.departments.values().filter(|it| it.life.is_there());
+        let teams = organisation.teams.values().filter(|it| it.life.is_there());
+        let people = organisation.people.values().filter(|it| it.life.is_there());
+        Self {
+            accounts: accounts.collect(),
+            departments: departments.map(|it| ((&it.account_id, &*it.name), it)).collect(),
+            teams: teams.map(|it| ((&it.account_id, &*it.name), it)).collect(),
+            people: people.map(|it| ((&it.account_id, &*it.email), it)).collect(),
+        }
+    }
 }
 
 impl Admin<'_> {
-    /// Makes the organisation what the file says, all of it or nothing.
+    /// Makes the organisation what the file says, all of it or nothing. Only the file itself, as
+    /// [`Actor::File`], may do it.
     pub async fn apply_file(&self, declared: &Declared) -> Result<FileChanges, AdminError> {
-        let admin = Admin { actor: Actor::File, surface: "configuration file", ..self.clone() };
-        let view = admin.view().await?;
+        if self.actor != Actor::File {
+            return Err(AdminError::Forbidden { verb: "configuration-file.apply" });
+        }
+        let view = self.view().await?;
         let mut sync = Sync {
             view: &view,
-            admin: &admin,
+            admin: self,
+            there: There::of(&view.organisation),
             deeds: Vec::new(),
             changes: FileChanges::default(),
+            accounts: HashSet::new(),
             departments: HashMap::new(),
             teams: HashMap::new(),
-            held: Vec::new(),
+            held: HashMap::new(),
         };
         sync.departments(declared)?;
         sync.teams(declared)?;
@@ -67,7 +100,7 @@ impl Admin<'_> {
         sync.take_out();
         let Sync { deeds, changes, .. } = sync;
         if !deeds.is_empty() {
-            admin.carry_out(&view, deeds).await?;
+            self.carry_out(&view, deeds).await?;
         }
         Ok(changes)
     }
@@ -77,9 +110,7 @@ impl Sync<'_> {
     fn departments(&mut self, declared: &Declared) -> Result<(), AdminError> {
         for it in &declared.departments {
             let Some(account_id) = self.account(it.account.as_deref()) else { continue };
-            let old = self.view.organisation.departments.values().find(|old| {
-                old.life.is_there() && old.account_id == account_id && old.name == it.name
-            });
+            let old = self.there.departments.get(&(&account_id, &*it.name)).copied();
             let (id, life) = self.continued(old.map(|old| (&old.id, &old.life)), "dep_")?;
             self.departments.insert((account_id.clone(), it.name.clone()), id.clone());
             let new = DepartmentRecord { id, account_id, name: it.name.clone(), life };
@@ -95,9 +126,7 @@ impl Sync<'_> {
             let place = (account_id.clone(), it.department.clone());
             // The configuration has been checked: the department is in the file.
             let Some(department_id) = self.departments.get(&place).cloned() else { continue };
-            let old = self.view.organisation.teams.values().find(|old| {
-                old.life.is_there() && old.account_id == account_id && old.name == it.name
-            });
+            let old = self.there.teams.get(&(&account_id, &*it.name)).copied();
             let (id, life) = self.continued(old.map(|old| (&old.id, &old.life)), "team_")?;
             self.teams.insert((account_id.clone(), it.name.clone()), id.clone());
             let name = it.name.clone();
@@ -111,9 +140,7 @@ impl Sync<'_> {
     fn people(&mut self, declared: &Declared) -> Result<(), AdminError> {
         for it in &declared.people {
             let Some(account_id) = self.account(it.account.as_deref()) else { continue };
-            let old = self.view.organisation.people.values().find(|old| {
-                old.life.is_there() && old.account_id == account_id && old.email == it.email
-            });
+            let old = self.there.people.get(&(&account_id, &*it.email)).copied();
             let (id, life) = self.continued(old.map(|old| (&old.id, &old.life)), "per_")?;
             let mut teams: Vec<TeamId> = it
                 .teams
@@ -128,7 +155,11 @@ impl Sync<'_> {
                 email: it.email.clone(),
                 name: Some(it.name.clone()).filter(|name| !name.is_empty()),
                 role: it.role,
-                operator: it.operator,
+                operator: match (it.operator, old) {
+                    (Some(said), _) => said,
+                    (None, Some(old)) => old.operator,
+                    (None, None) => self.is_first_owner(it, declared),
+                },
                 teams,
                 life,
             };
@@ -136,6 +167,16 @@ impl Sync<'_> {
             self.hold(verbs, old.cloned(), new);
         }
         Ok(())
+    }
+
+    /// Whether nobody is owner or operator before this person.
+    fn is_first_owner(&self, person: &DeclaredPerson, declared: &Declared) -> bool {
+        let comes_before =
+            |it: &Record| matches!(it, Record::Person(it) if it.operator || it.role == Role::Owner);
+        person.role == Role::Owner
+            && self.view.has_no_owner()
+            && !self.held.values().any(comes_before)
+            && !declared.people.iter().any(|it| it.operator == Some(true))
     }
 
     /// Refuses a file that makes an account's last owner something else.
@@ -151,21 +192,7 @@ impl Sync<'_> {
 
     /// Suspends what the file held and does not hold any more.
     fn take_out(&mut self) {
-        let organisation = &self.view.organisation;
-        let departments = organisation.departments.values().cloned().map(Record::Department);
-        let teams = organisation.teams.values().cloned().map(Record::Team);
-        let people = organisation.people.values().cloned().map(Record::Person);
-        let mut gone: Vec<Record> = people
-            .chain(teams)
-            .chain(departments)
-            .filter(|it| {
-                let was_held = it.life().is_some_and(|life| {
-                    life.is_there() && life.managed_by.as_deref() == Some(MANAGED_BY_FILE)
-                });
-                was_held && !self.held.iter().any(|held| held.subject() == it.subject())
-            })
-            .collect();
-        gone.sort_by_key(|it| it.subject());
+        let gone = self.gone();
         for old in gone {
             let mut new = old.clone();
             let (life, verb) = match &mut new {
@@ -188,6 +215,30 @@ impl Sync<'_> {
         }
     }
 
+    /// What the file held and does not hold any more.
+    ///
+    /// A name that stands for no account may be the old one of an account that was renamed. As long
+    /// as the file has such a name, nothing is taken out of accounts that it does not name.
+    fn gone(&self) -> Vec<Record> {
+        let organisation = &self.view.organisation;
+        let was_held =
+            |life: &Life| life.is_there() && life.managed_by.as_deref() == Some(MANAGED_BY_FILE);
+        let departments = organisation.departments.values().filter(|it| was_held(&it.life));
+        let teams = organisation.teams.values().filter(|it| was_held(&it.life));
+        let people = organisation.people.values().filter(|it| was_held(&it.life));
+        let all_known = self.changes.missing_accounts.is_empty();
+        let mut gone: Vec<Record> = departments
+            .cloned()
+            .map(Record::Department)
+            .chain(teams.cloned().map(Record::Team))
+            .chain(people.cloned().map(Record::Person))
+            .filter(|it| all_known || self.accounts.contains(it.account_id()))
+            .filter(|it| !self.held.contains_key(&it.subject()))
+            .collect();
+        gone.sort_by_key(Record::subject);
+        gone
+    }
+
     /// Whether the account has nobody else who is an owner once the file is applied.
     fn is_last_owner(&self, record: &Record) -> bool {
         let Record::Person(person) = record else { return false };
@@ -195,27 +246,28 @@ impl Sync<'_> {
             it.role == Role::Owner && it.life.is_active() && it.account_id == person.account_id
         };
         let becomes = |it: &PersonRecord| {
-            let held = self.held.iter().find_map(|held| match held {
-                Record::Person(held) if held.id == it.id => Some(is_owner(held)),
+            let held = match self.held.get(&Subject::Person(it.id.clone())) {
+                Some(Record::Person(held)) => Some(is_owner(held)),
                 _ => None,
-            });
+            };
             // Who is taken out, too, is an owner no longer.
             let stays = it.life.managed_by.as_deref() != Some(MANAGED_BY_FILE);
             held.unwrap_or(stays && is_owner(it))
         };
         let others = self.view.organisation.people.values().filter(|it| it.id != person.id);
         let is_new = |it: &Record| matches!(it, Record::Person(it) if is_owner(it));
-        is_owner(person) && !others.into_iter().any(becomes) && !self.held.iter().any(is_new)
+        is_owner(person) && !others.into_iter().any(becomes) && !self.held.values().any(is_new)
     }
 
     /// The account that the file means; noted where there is none.
     fn account(&mut self, name: Option<&str>) -> Option<AccountId> {
         let name = name.unwrap_or(DEFAULT_NAME);
-        let found = self.view.organisation.accounts.values().find(|it| it.name == name);
+        let found = self.there.accounts.get(name).map(|id| AccountId::clone(id));
         if found.is_none() && !self.changes.missing_accounts.iter().any(|it| it == name) {
             self.changes.missing_accounts.push(name.to_owned());
         }
-        found.map(|account| account.id.clone())
+        self.accounts.extend(found.clone());
+        found
     }
 
     /// The id and the life of what the file holds: those of what has its name, else new ones. It
@@ -234,7 +286,7 @@ impl Sync<'_> {
 
     fn hold<T: Into<Record>>(&mut self, (create, change): (Verb, Verb), old: Option<T>, new: T) {
         let (old, new) = (old.map(Into::into), new.into());
-        self.held.push(new.clone());
+        self.held.insert(new.subject(), new.clone());
         if old.as_ref() == Some(&new) {
             return;
         }

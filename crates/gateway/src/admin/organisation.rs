@@ -153,9 +153,7 @@ impl Admin<'_> {
     pub async fn create_person(&self, wish: NewPerson) -> Result<PersonRecord, AdminError> {
         let (view, account_id) =
             self.account_for(self.view().await?, wish.account.as_deref()).await?;
-        let mut people = view.organisation.people.values();
-        let is_first = wish.role == Role::Owner
-            && !people.any(|it| it.life.is_there() && (it.operator || it.role == Role::Owner));
+        let is_first = wish.role == Role::Owner && view.has_no_owner();
         let new = PersonRecord {
             id: format!("per_{}", random_name(16)?).into(),
             email: checked_email(&wish.email)?,
@@ -307,6 +305,12 @@ impl View {
         teams.sort();
         teams.dedup();
         Ok(teams)
+    }
+
+    /// Whether nobody is an owner or has the operator's right: the first owner gets it.
+    pub(super) fn has_no_owner(&self) -> bool {
+        let mut people = self.organisation.people.values();
+        !people.any(|it| it.life.is_there() && (it.operator || it.role == Role::Owner))
     }
 
     /// Refuses what would leave the account without an owner. Two at once are told by the database.

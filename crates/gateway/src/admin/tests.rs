@@ -38,6 +38,10 @@ impl House {
         self.acting(Actor::CommandLine { user: "ada".to_owned() }, now)
     }
 
+    fn file(&self) -> Admin<'_> {
+        self.acting(Actor::File, NOW)
+    }
+
     fn acting(&self, actor: Actor, now: UnixMillis) -> Admin<'_> {
         let (store, master_key) = (&self.store, &self.master_key);
         Admin { store, master_key, now, actor, surface: "test" }

@@ -46,7 +46,7 @@ section! {
         /// The names of their teams, which have to stand in this file, too.
         teams: Option<Vec<Text>> => ["vision"],
         /// Whether they may also see and change what concerns all accounts: providers, prices,
-        /// accounts, the deployment.
+        /// accounts, the deployment. Default: as it is; the first owner may.
         operator: Option<bool> => false,
         /// The account that they are in. Default: the account `default`.
         account: Option<Text> => "default",
@@ -126,7 +126,7 @@ pub(super) fn check(root: &Root, reader: &mut Reader<'_>) -> Declared {
             name: section.name.as_ref().map(|name| name.0.clone()).unwrap_or_default(),
             role: section.role,
             teams: named,
-            operator: section.operator.unwrap_or(false),
+            operator: section.operator,
         });
     }
     declared
@@ -217,7 +217,8 @@ mod tests {
         assert_eq!(declared.teams[0].department, "research");
         let ada = &declared.people[0];
         assert_eq!((&*ada.email, ada.role), ("ada@example.com", Role::DepartmentLead));
-        assert_eq!((&ada.teams[..], ada.operator), (&["vision".to_owned()][..], true));
+        assert_eq!(declared.people[1].operator, None, "as it is");
+        assert_eq!((&ada.teams[..], ada.operator), (&["vision".to_owned()][..], Some(true)));
     }
 
     #[test]

@@ -369,3 +369,16 @@ async fn of_two_changes_at_once_one_wins_and_the_other_is_told() {
     }
     assert_eq!(admin.key(key.id.as_str()).await.unwrap().secrets.len(), 2);
 }
+
+/// Whoever else could would have all rights by it.
+#[tokio::test]
+async fn nobody_but_the_file_applies_it() {
+    let company = Company::new().await;
+    let person = Actor::Person { id: person_id() };
+    let user = Actor::CommandLine { user: "ada".to_owned() };
+    for actor in [person, user, Actor::Sluice] {
+        let refused = company.house.acting(actor, NOW).apply_file(&Declared::default()).await;
+        assert!(matches!(refused, Err(AdminError::Forbidden { .. })), "{refused:?}");
+    }
+    company.house.file().apply_file(&Declared::default()).await.unwrap();
+}
