@@ -104,9 +104,8 @@ impl Admin<'_> {
 
     /// The default account; makes it, with the highest tier, where there is none.
     pub async fn default_account(&self) -> Result<AccountRecord, AdminError> {
-        let is_default = |it: &AccountRecord| it.name == DEFAULT_NAME;
-        if let Some(account) = self.accounts().await?.into_iter().find(is_default) {
-            return Ok(account);
+        if let Some(account) = self.view().await?.default_account() {
+            return Ok(account.clone());
         }
         match self.create_account(NewAccount::named(DEFAULT_NAME, AccountTier::Highest)).await {
             // Another process was faster.
@@ -177,6 +176,14 @@ impl Admin<'_> {
         let deed = Deed::change(Verb::ChangeAccount, old, new.clone());
         self.carry_out(&view, vec![deed]).await?;
         Ok(new)
+    }
+}
+
+impl View {
+    /// The default account, where it exists and the actor sees it.
+    pub(super) fn default_account(&self) -> Option<&AccountRecord> {
+        let account = self.organisation.accounts.values().find(|it| it.name == DEFAULT_NAME)?;
+        self.sees(&account.clone().into()).then_some(account)
     }
 }
 

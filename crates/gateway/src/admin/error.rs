@@ -134,6 +134,14 @@ pub enum AdminError {
         /// The names of its teams.
         teams: Vec<String>,
     },
+    /// A team cannot come back alone.
+    #[error("{what} belongs to {department}, which was removed; resume the department first")]
+    DepartmentRemoved {
+        /// The team.
+        what: String,
+        /// Its department.
+        department: String,
+    },
     /// Nobody has said what becomes of the keys.
     #[error(
         "{what} has {} that work: {}; say what becomes of them: hand them over, suspend them or \

@@ -126,17 +126,30 @@ fn made_at(record: &Record) -> UnixMillis {
     }
 }
 
-/// Everything of a kind but keys, also what was removed.
-fn all(organisation: &Organisation, kind: Kind) -> Vec<Record> {
-    fn of<T: Clone + Into<Record>>(values: impl Iterator<Item = T>) -> Vec<Record> {
-        values.map(Into::into).collect()
+/// What of a kind, but no key, `fits` by its id, its name and its account; also what was removed.
+fn matching(
+    organisation: &Organisation,
+    kind: Kind,
+    fits: impl Fn(&str, &str, &AccountId) -> bool,
+) -> Vec<Record> {
+    fn of<'a, T: Clone + Into<Record> + 'a>(found: impl Iterator<Item = &'a T>) -> Vec<Record> {
+        found.cloned().map(Into::into).collect()
     }
+    let Organisation { accounts, departments, teams, people, services } = organisation;
     match kind {
-        Kind::Account => of(organisation.accounts.values().cloned()),
-        Kind::Department => of(organisation.departments.values().cloned()),
-        Kind::Team => of(organisation.teams.values().cloned()),
-        Kind::Person => of(organisation.people.values().cloned()),
-        Kind::Service => of(organisation.services.values().cloned()),
+        Kind::Account => of(accounts.values().filter(|it| fits(it.id.as_str(), &it.name, &it.id))),
+        Kind::Department => {
+            of(departments.values().filter(|it| fits(it.id.as_str(), &it.name, &it.account_id)))
+        }
+        Kind::Team => {
+            of(teams.values().filter(|it| fits(it.id.as_str(), &it.name, &it.account_id)))
+        }
+        Kind::Person => {
+            of(people.values().filter(|it| fits(it.id.as_str(), &it.email, &it.account_id)))
+        }
+        Kind::Service => {
+            of(services.values().filter(|it| fits(it.id.as_str(), &it.name, &it.account_id)))
+        }
         Kind::Key => Vec::new(),
     }
 }
@@ -144,7 +157,7 @@ fn all(organisation: &Organisation, kind: Kind) -> Vec<Record> {
 impl View {
     /// What of a kind the actor sees and is there, in the order of its creation.
     pub(super) fn list(&self, kind: Kind) -> Vec<Record> {
-        let mut records = all(&self.organisation, kind);
+        let mut records = matching(&self.organisation, kind, |_, _, _| true);
         records.retain(|record| is_there(record) && self.sees(record));
         records.sort_by_key(|record| (made_at(record), record.subject().to_string()));
         records
@@ -178,15 +191,11 @@ impl View {
         };
         let text = which.text.trim();
         let email = text.to_lowercase();
-        let mut found = all(&self.organisation, which.kind);
-        found.retain(|it| {
-            let fits = match it {
-                Record::Person(_) => name_of(it) == email,
-                _ => name_of(it) == text,
-            };
-            let in_account = account.as_ref().is_none_or(|account| it.account_id() == account);
-            (fits || it.subject().id() == text) && in_account && admits(it) && self.sees(it)
+        let wanted = if which.kind == Kind::Person { email.as_str() } else { text };
+        let mut found = matching(&self.organisation, which.kind, |id, name, of| {
+            (name == wanted || id == text) && account.as_ref().is_none_or(|it| it == of)
         });
+        found.retain(|it| admits(it) && self.sees(it));
         // An id is no name of another.
         if let Some(place) = found.iter().position(|it| it.subject().id() == text) {
             return Ok(found.swap_remove(place));
@@ -257,8 +266,9 @@ impl View {
 }
 
 fn one(mut found: Vec<Record>, kind: Kind, text: &str) -> Result<Record, AdminError> {
-    // Of several that were removed, the last one is meant.
-    if found.len() > 1 && !found.iter().any(is_there) {
+    // Of several that were removed from one account, the last one is meant.
+    let of_one_account = found.windows(2).all(|it| it[0].account_id() == it[1].account_id());
+    if found.len() > 1 && of_one_account && !found.iter().any(is_there) {
         found.sort_by_key(|it| it.life().and_then(|life| life.removed_at));
         found.drain(..found.len() - 1);
     }

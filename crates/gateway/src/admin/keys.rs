@@ -183,11 +183,14 @@ impl Admin<'_> {
         }
         let account_id = match (account, view.own_account()) {
             (Some(account), _) | (None, Some(account)) => account,
-            (None, None) => {
-                let account = self.default_account().await?;
-                view = self.view().await?;
-                account.id
-            }
+            (None, None) => match view.default_account() {
+                Some(account) => account.id.clone(),
+                None => {
+                    let account = self.default_account().await?;
+                    view = self.view().await?;
+                    account.id
+                }
+            },
         };
         let (key, secret) = self.new_secret()?;
         let record = KeyRecord {

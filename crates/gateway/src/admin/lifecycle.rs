@@ -64,7 +64,7 @@ impl Admin<'_> {
     }
 
     /// Takes a suspension or a removal back. Keys that were suspended with it work again, and no
-    /// others.
+    /// others: what was suspended before it was removed is suspended afterwards, too.
     pub async fn resume(&self, which: &Which) -> Result<Record, AdminError> {
         let view = self.view().await?;
         let old = match which.kind {
@@ -72,18 +72,19 @@ impl Admin<'_> {
             _ => view.find_also_removed(which)?,
         };
         let mut new = old.clone();
-        *suspension_of(&mut new) = None;
-        if let Some(life) = life_of(&mut new) {
-            life.removed_at = None;
+        let removed_at = life_of(&mut new).and_then(|life| life.removed_at.take());
+        if removed_at.is_none() {
+            *suspension_of(&mut new) = None;
         }
         if new == old {
             let what = called(&old);
             return Err(AdminError::AlreadySo { what, state: "not suspended" });
         }
-        let was_removed = old.life().is_some_and(|life| !life.is_there());
+        view.has_its_department(&new)?;
         let verb = match which.kind {
-            _ if was_removed => removal_of(which.kind)?,
-            // Whoever may suspend their own key must not take back what somebody above them did.
+            _ if removed_at.is_some() => removal_of(which.kind)?,
+            // Developers may suspend their own keys, and must not take back what others did. Whoever
+            // may change a key may, and whoever may suspend something else.
             Kind::Key => Verb::ChangeKey,
             kind => kind.suspend(),
         };
@@ -165,6 +166,18 @@ impl View {
             return Ok(());
         }
         Err(AdminError::HasTeams { what: called(record), teams })
+    }
+
+    /// Refuses to bring back a team without its department.
+    fn has_its_department(&self, record: &Record) -> Result<(), AdminError> {
+        let Record::Team(team) = record else { return Ok(()) };
+        match self.organisation.departments.get(&team.department_id) {
+            Some(department) if !department.life.is_there() => {
+                let department = called(&Record::Department(department.clone()));
+                Err(AdminError::DepartmentRemoved { what: called(record), department })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn keeps_owner_record(&self, old: &Record, new: &Record) -> Result<(), AdminError> {

@@ -245,3 +245,49 @@ async fn a_service_whose_team_was_removed_can_still_be_changed() {
     let account = admin.account("account:here").await.unwrap();
     assert_eq!(account.name, "here");
 }
+
+#[tokio::test]
+async fn taking_a_removal_back_leaves_an_earlier_suspension() {
+    let company = staffed().await;
+    let admin = company.house.at(NOW);
+    let ada = Which::new(Kind::Person, "ada@example.org");
+    admin.suspend(&ada, "misuse").await.unwrap();
+    admin.remove(&ada, Some(&KeysAnswer::Suspend)).await.unwrap();
+    admin.resume(&ada).await.unwrap();
+    assert!(why(&company, "hers").await.unwrap().contains("misuse"));
+    admin.resume(&ada).await.unwrap();
+    assert_eq!(why(&company, "hers").await, None);
+}
+
+#[tokio::test]
+async fn what_was_removed_from_several_accounts_is_not_guessed() {
+    let company = Company::new().await;
+    let admin = company.house.at(NOW);
+    let twins = |account: &str| Which {
+        account: Some(account.to_owned()),
+        ..Which::new(Kind::Department, "twins")
+    };
+    for account in ["here", "elsewhere"] {
+        let (account, name) = (Some(account.to_owned()), "twins".to_owned());
+        admin.create_department(NewDepartment { account: account.clone(), name }).await.unwrap();
+        admin.remove(&twins(&account.unwrap()), None).await.unwrap();
+    }
+    let error = admin.resume(&Which::new(Kind::Department, "twins")).await.unwrap_err();
+    assert!(matches!(error, AdminError::Ambiguous { .. }), "{error}");
+    admin.resume(&twins("elsewhere")).await.unwrap();
+    assert!(admin.find(&twins("here")).await.is_err());
+}
+
+#[tokio::test]
+async fn a_team_comes_back_after_its_department() {
+    let company = Company::new().await;
+    let admin = company.house.at(NOW);
+    let (team, department) =
+        (Which::new(Kind::Team, "europe"), Which::new(Kind::Department, "sales"));
+    admin.remove(&team, None).await.unwrap();
+    admin.remove(&department, None).await.unwrap();
+    let error = admin.resume(&team).await.unwrap_err().to_string();
+    assert!(error.contains("resume the department first"), "{error}");
+    admin.resume(&department).await.unwrap();
+    admin.resume(&team).await.unwrap();
+}
