@@ -29,6 +29,7 @@ pub use keys::{CreatedKey, KeyChange, KeyMove, NewKey};
 pub use lifecycle::{KeysAnswer, Removal};
 pub use organisation::{
     NewDepartment, NewPerson, NewService, NewTeam, PersonChange, ServiceChange, TeamChange,
+    checked_email,
 };
 pub use rotation::{DEFAULT_GRACE, Revocation, Rotation};
 
@@ -140,7 +141,7 @@ impl Admin<'_> {
 }
 
 /// A name without the space around it.
-fn checked_name(name: &str) -> Result<String, AdminError> {
+pub fn checked_name(name: &str) -> Result<String, AdminError> {
     let name = name.trim();
     let fits = (1..=100).contains(&name.chars().count()) && !name.chars().any(char::is_control);
     if fits { Ok(name.to_owned()) } else { Err(AdminError::InvalidName) }

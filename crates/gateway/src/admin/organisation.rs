@@ -331,7 +331,7 @@ impl View {
 }
 
 /// An e-mail address in lower case. Whether it exists, only a message tells.
-fn checked_email(text: &str) -> Result<String, AdminError> {
+pub fn checked_email(text: &str) -> Result<String, AdminError> {
     let email = text.trim().to_lowercase();
     let has_parts = email
         .split_once('@')

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 
 use sluice_core::organisation::Role;
-use sluice_gateway::admin::{Declared, DeclaredDepartment, DeclaredPerson, DeclaredTeam};
+use sluice_gateway::admin::{
+    Declared, DeclaredDepartment, DeclaredPerson, DeclaredTeam, checked_email, checked_name,
+};
 
 use super::problem::nearest;
 use super::read::{Entry, FromToml, Node, Reader, Repeated, Schema, Shape, section};
 use super::sections::Root;
-use super::values::Text;
 
 section! {
     /// A department. Departments, teams and people can stand here or be made with commands. What
@@ -16,9 +17,9 @@ section! {
     /// See docs/organisation.md.
     DepartmentSection {
         /// Its name, unique in its account. A new name is a new department.
-        name: Text => "research",
+        name: Called => "research",
         /// The account that it is in. Default: the account `default`.
-        account: Option<Text> => "default",
+        account: Option<Called> => "default",
     }
 }
 
@@ -26,11 +27,11 @@ section! {
     /// A team of a department.
     TeamSection {
         /// Its name, unique in its account. A new name is a new team.
-        name: Text => "vision",
+        name: Called => "vision",
         /// The name of its department, which has to stand in this file, too.
-        department: Text => "research",
+        department: Called => "research",
         /// The account that it is in. Default: the account `default`.
-        account: Option<Text> => "default",
+        account: Option<Called> => "default",
     }
 }
 
@@ -40,16 +41,16 @@ section! {
         /// The e-mail address, unique in the account. A new address is a new person.
         email: Email => "ada@example.com",
         /// What to call them. Default: the e-mail address.
-        name: Option<Text> => "Ada Lovelace",
+        name: Option<Called> => "Ada Lovelace",
         /// owner, admin, department-lead, developer, auditor or billing.
         role: Role => "developer",
         /// The names of their teams, which have to stand in this file, too.
-        teams: Option<Vec<Text>> => ["vision"],
+        teams: Option<Vec<Called>> => ["vision"],
         /// Whether they may also see and change what concerns all accounts: providers, prices,
         /// accounts, the deployment. Default: as it is; the first owner may.
         operator: Option<bool> => false,
         /// The account that they are in. Default: the account `default`.
-        account: Option<Text> => "default",
+        account: Option<Called> => "default",
     }
 }
 
@@ -73,16 +74,27 @@ impl FromToml for Email {
     const SHAPE: Shape = Shape::Value;
 
     fn read(value: &Node<'_>, _: Option<&Node<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
-        let text = reader.text_of(value)?.trim().to_lowercase();
-        let is_plain = |c: char| !c.is_whitespace() && !c.is_control() && c != '@';
-        let fits = text.split_once('@').is_some_and(|(name, host)| {
-            [name, host].iter().all(|part| !part.is_empty() && part.chars().all(is_plain))
-        });
-        if !fits {
+        let email = checked_email(&reader.text_of(value)?).ok();
+        if email.is_none() {
             reader.wrong(value, "is no e-mail address", "write it like \"ada@example.com\"");
-            return None;
         }
-        Some(Self(text))
+        email.map(Self)
+    }
+}
+
+/// A name as commands take it, too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Called(pub(crate) String);
+
+impl FromToml for Called {
+    const SHAPE: Shape = Shape::Value;
+
+    fn read(value: &Node<'_>, _: Option<&Node<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
+        let name = checked_name(&reader.text_of(value)?).ok();
+        if name.is_none() {
+            reader.wrong(value, "is no name", "use 1 to 100 characters without line breaks");
+        }
+        name.map(Self)
     }
 }
 
@@ -91,7 +103,7 @@ type Place = (Option<String>, String);
 
 /// What the file holds, checked within itself.
 pub(super) fn check(root: &Root, reader: &mut Reader<'_>) -> Declared {
-    let place = |account: &Option<Text>, name: &str| -> Place {
+    let place = |account: &Option<Called>, name: &str| -> Place {
         // The account that is named is the same as the one that is not.
         let account = account.as_ref().map(|account| account.0.clone());
         (account.filter(|account| account != "default"), name.to_owned())
@@ -207,8 +219,11 @@ mod tests {
             [[people]]
             email = "Ada@Example.com"
             role = "department-lead"
-            teams = ["vision"]
+            teams = ["vision "]
             operator = true
+            [[people]]
+            email = "bob@example.com"
+            role = "owner"
             "#,
         )
         .unwrap();
@@ -244,6 +259,18 @@ mod tests {
                 "[[teams]]",
             ),
             ("[[people]]\nemail = \"a b\"\nrole = \"owner\"".to_owned(), "email", "ada@example"),
+            (
+                format!("[[people]]\nemail = \"{}@b.c\"\nrole = \"owner\"", "a".repeat(260)),
+                "people[0].email",
+                "ada@example",
+            ),
+            (
+                format!("[[departments]]\nname = \"{}\"", "a".repeat(101)),
+                "departments[0].name",
+                "1 to 100 characters",
+            ),
+            ("[[departments]]\nname = \"a\\nb\"".to_owned(), "departments[0].name", "line breaks"),
+            ("[[departments]]\nname = \"  \"".to_owned(), "departments[0].name", "1 to 100"),
             (
                 "[[people]]\nemail = \"a@b.c\"\nrole = \"chief\"".to_owned(),
                 "people[0].role",

@@ -6,15 +6,16 @@ use sluice_gateway::admin::{Admin, AdminError, Declared};
 use sluice_storage::{MasterKey, StorageError, Store};
 
 /// Makes departments, teams and people what the file says, and tells the log what that changed.
-/// `false`: something of it waits for an account that does not exist yet.
+/// `false`: something of it waits for an account that does not exist yet, or it was refused as
+/// things stand. It is worth another try once something has changed.
 pub(super) async fn apply(
     store: &Store,
     master_key: &MasterKey,
     declared: &Declared,
     now: UnixMillis,
 ) -> Result<bool, StorageError> {
-    let (actor, surface) = (Actor::File, "configuration file");
-    let admin = Admin { store, master_key, now, actor, surface };
+    let surface = "configuration file";
+    let admin = Admin { store, master_key, now, actor: Actor::File, surface };
     let changes = match admin.apply_file(declared).await {
         Ok(changes) => changes,
         Err(AdminError::Storage(error)) => return Err(error),
@@ -22,7 +23,7 @@ pub(super) async fn apply(
         // Callers go on being served by what is in force.
         Err(error) => {
             tracing::error!(%error, "the configuration file's organisation is not taken over");
-            return Ok(true);
+            return Ok(false);
         }
     };
     for what in &changes.changed {
