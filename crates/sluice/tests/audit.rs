@@ -19,7 +19,7 @@ fn request(more: Value) -> Value {
 
 async fn sluice() -> (Sluice, FakeUpstream) {
     let upstream = FakeUpstream::start(Script::json(&answers::completion("Hello"))).await;
-    let config = Config::default().provider("lab", &upstream.base_url()).model("mock", "\"lab\"");
+    let config = Config::default().mock(&upstream);
     (Sluice::start(BINARY, &config).await, upstream)
 }
 

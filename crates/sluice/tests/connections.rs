@@ -16,7 +16,7 @@ const BINARY: &str = env!("CARGO_BIN_EXE_sluice");
 const CERTIFICATE: &[u8] = include_bytes!("tls/certificate.pem");
 
 fn config(upstream: &FakeUpstream) -> Config {
-    Config::default().provider("lab", &upstream.base_url()).model("mock", "\"lab\"")
+    Config::default().mock(upstream)
 }
 
 fn tls() -> String {

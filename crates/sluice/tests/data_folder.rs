@@ -2,54 +2,17 @@
 #![expect(clippy::unwrap_used, reason = "this whole file is a test")]
 
 use std::path::Path;
-use std::process::{Command, Output};
 
-use serde_json::{Value, json};
-use sluice_testkit::{Ask, Config, FakeUpstream, Script, Sluice, answers, until};
+use sluice_testkit::{Config, FakeUpstream, Sluice, until};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_sluice");
 
-fn request() -> Value {
-    json!({ "model": "mock", "messages": [{ "role": "user", "content": "Hello!" }] })
-}
-
 async fn sluice() -> (Sluice, FakeUpstream) {
-    let upstream = FakeUpstream::start(Script::json(&answers::completion("Hello there"))).await;
-    let config = Config::default()
-        .server("drain_seconds = 1")
-        .provider("lab", &upstream.base_url())
-        .model("mock", "\"lab\"");
-    (Sluice::start(BINARY, &config).await, upstream)
-}
-
-/// Asks so many times; each answer comes, whatever becomes of its record.
-async fn ask(sluice: &Sluice, times: usize) {
-    for _ in 0..times {
-        assert_eq!(sluice.chat(sluice.key(), &request()).await.status, 200);
-    }
-}
-
-async fn is_ready(sluice: &Sluice, ready: bool) {
-    until("/readyz to change", async || {
-        let reply = sluice.client().attempt(Ask::get("/readyz")).await.ok()?;
-        (reply.status == if ready { 200 } else { 503 }).then_some(())
-    })
-    .await;
+    Sluice::with_mock(BINARY, Config::default().server("drain_seconds = 1")).await
 }
 
 async fn has_records(sluice: &Sluice, records: usize) {
     until("all records", async || (sluice.usage().await.len() == records).then_some(())).await;
-}
-
-/// A server beside the one that runs, on the same configuration.
-async fn second_server(sluice: &Sluice, arguments: &[&str]) -> Output {
-    let mut command = Command::new(BINARY);
-    command.env_clear().arg("serve").args(arguments).arg("--config").arg(sluice.config_file());
-    tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Makes it impossible to write to the journal, as a full disk does: a file is in its place.
@@ -62,8 +25,8 @@ fn block_journal(data_dir: &Path) {
 async fn a_stop_while_the_disk_refuses_says_how_many_records_are_lost() {
     let (mut sluice, _upstream) = sluice().await;
     block_journal(&sluice.data_dir());
-    ask(&sluice, 20).await;
-    is_ready(&sluice, false).await;
+    sluice.ask(20).await;
+    sluice.is_ready(false).await;
     assert_eq!(sluice.stop().await.code(), Some(1));
     let told = sluice.stderr();
     assert!(told.contains("the records of 20 requests are lost"), "{told}");
@@ -75,11 +38,11 @@ async fn a_stop_while_the_disk_refuses_says_how_many_records_are_lost() {
 async fn records_are_kept_in_memory_until_the_disk_takes_them_again() {
     let (mut sluice, _upstream) = sluice().await;
     block_journal(&sluice.data_dir());
-    ask(&sluice, 20).await;
-    is_ready(&sluice, false).await;
+    sluice.ask(20).await;
+    sluice.is_ready(false).await;
     std::fs::remove_file(sluice.data_dir().join("journal")).unwrap();
-    is_ready(&sluice, true).await;
-    ask(&sluice, 5).await;
+    sluice.is_ready(true).await;
+    sluice.ask(5).await;
     has_records(&sluice, 25).await;
     assert_eq!(sluice.stop().await.code(), Some(0), "{}", sluice.stderr());
 }
@@ -87,11 +50,11 @@ async fn records_are_kept_in_memory_until_the_disk_takes_them_again() {
 #[tokio::test]
 async fn a_journal_that_is_removed_under_a_running_server_loses_nothing() {
     let (mut sluice, _upstream) = sluice().await;
-    ask(&sluice, 10).await;
+    sluice.ask(10).await;
     for file in std::fs::read_dir(sluice.data_dir().join("journal")).unwrap() {
         std::fs::remove_file(file.unwrap().path()).unwrap();
     }
-    ask(&sluice, 20).await;
+    sluice.ask(20).await;
     has_records(&sluice, 30).await;
     assert!(sluice.stderr().contains("files of the journal were removed"), "{}", sluice.stderr());
     assert_eq!(sluice.stop().await.code(), Some(0));
@@ -104,14 +67,14 @@ async fn a_journal_that_is_removed_under_a_running_server_loses_nothing() {
 #[tokio::test]
 async fn a_folder_that_is_emptied_under_a_running_server_keeps_what_only_the_journal_had() {
     let (mut sluice, _upstream) = sluice().await;
-    ask(&sluice, 5).await;
+    sluice.ask(5).await;
     for item in std::fs::read_dir(sluice.data_dir()).unwrap().map(Result::unwrap) {
         match item.file_type().unwrap().is_dir() {
             true => std::fs::remove_dir_all(item.path()).unwrap(),
             false => std::fs::remove_file(item.path()).unwrap(),
         }
     }
-    ask(&sluice, 7).await;
+    sluice.ask(7).await;
     assert_eq!(sluice.stop().await.code(), Some(0), "{}", sluice.stderr());
     assert!(sluice.stderr().contains("files of the journal were removed"), "{}", sluice.stderr());
     let files = std::fs::read_dir(sluice.data_dir().join("journal")).unwrap();
@@ -119,8 +82,7 @@ async fn a_folder_that_is_emptied_under_a_running_server_keeps_what_only_the_jou
         files.map(|it| std::fs::read_to_string(it.unwrap().path()).unwrap().lines().count());
     assert!(lines.sum::<usize>() >= 7);
     // Their seals need the master key that was removed: no new one is made beside them.
-    let refused = second_server(&sluice, &[]).await;
-    assert!(text(&refused.stderr).contains("the whole backup"), "{}", text(&refused.stderr));
+    sluice.beside(&[]).is_refused("the whole backup").await;
 }
 
 /// A key is shown only once, so what is read for its record comes before it is made.
@@ -147,26 +109,24 @@ async fn a_key_that_could_not_be_shown_is_not_made() {
 async fn removing_the_lock_file_lets_no_second_server_in() {
     let (sluice, _upstream) = sluice().await;
     std::fs::remove_file(sluice.data_dir().join("sluice.lock")).unwrap();
-    let second = second_server(&sluice, &[]).await;
-    assert_eq!(second.status.code(), Some(1));
-    assert!(text(&second.stderr).contains("another server"), "{}", text(&second.stderr));
-    ask(&sluice, 1).await;
+    sluice.beside(&[]).is_refused("another server").await;
+    sluice.ask(1).await;
 }
 
 #[tokio::test]
 async fn a_database_that_is_removed_is_missed_at_once_and_at_the_next_start() {
     let (mut sluice, _upstream) = sluice().await;
-    ask(&sluice, 5).await;
+    sluice.ask(5).await;
     has_records(&sluice, 5).await;
     let away = sluice.data_dir().join("away");
     std::fs::create_dir(&away).unwrap();
     for file in ["sluice.db", "sluice.db-wal", "sluice.db-shm"] {
         let _ = std::fs::rename(sluice.data_dir().join(file), away.join(file));
     }
-    is_ready(&sluice, false).await;
+    sluice.is_ready(false).await;
     assert!(sluice.stderr().contains("was removed or replaced"), "{}", sluice.stderr());
     // Answers go on, and their records are in the journal.
-    ask(&sluice, 5).await;
+    sluice.ask(5).await;
     sluice.kill().await;
 
     for arguments in [&["usage", "list"][..], &["keys", "list"], &["audit", "verify"]] {
@@ -174,10 +134,8 @@ async fn a_database_that_is_removed_is_missed_at_once_and_at_the_next_start() {
         assert_eq!(refused.code, Some(1), "{arguments:?}");
         assert!(refused.stderr.contains("--new-database"), "{}", refused.stderr);
     }
-    let refused = second_server(&sluice, &[]).await;
-    assert_eq!(refused.status.code(), Some(1));
-    let told = text(&refused.stderr);
-    assert!(told.contains("sluice.db is missing") && told.contains("--new-database"), "{told}");
+    let told = sluice.beside(&[]).is_refused("--new-database").await;
+    assert!(told.contains("sluice.db is missing"), "{told}");
     assert!(!sluice.data_dir().join("sluice.db").exists());
 
     // Put back, everything is there, and so is what only the journal had.
@@ -194,14 +152,12 @@ async fn a_database_that_is_removed_is_missed_at_once_and_at_the_next_start() {
 async fn a_damaged_database_is_named_at_the_start() {
     use std::os::unix::fs::FileExt as _;
     let (mut sluice, _upstream) = sluice().await;
-    ask(&sluice, 3).await;
+    sluice.ask(3).await;
     assert!(sluice.stop().await.success());
     let path = sluice.data_dir().join("sluice.db");
     let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
     let pages = file.metadata().unwrap().len() / 4096;
     file.write_all_at(&[0x5a; 4096], (pages / 2) * 4096).unwrap();
-    let refused = second_server(&sluice, &[]).await;
-    assert_eq!(refused.status.code(), Some(1));
-    let told = text(&refused.stderr);
-    assert!(told.contains("damaged") && told.contains("backup"), "{told}");
+    let told = sluice.beside(&[]).is_refused("damaged").await;
+    assert!(told.contains("backup"), "{told}");
 }

@@ -24,13 +24,6 @@ fn streamed() -> Script {
     Script::events(&(answers::opening(&["Hello", " there"]) + &answers::ending()))
 }
 
-/// SQLite, and PostgreSQL where there is a server.
-#[expect(clippy::print_stdout, reason = "a test that fails has said where")]
-fn databases() -> impl Iterator<Item = Option<Database>> {
-    let server = Database::create().map(Some);
-    [Some(None), server].into_iter().flatten().inspect(|database| println!("on {database:?}"))
-}
-
 async fn sluice(
     database: Option<&Database>,
     whole: &FakeUpstream,
@@ -81,7 +74,7 @@ async fn ask_on(
 async fn what_a_client_has_completely_is_recorded_once_after_a_kill_under_load() {
     let whole = FakeUpstream::start(Script::json(&answers::completion("Hello there"))).await;
     let streaming = FakeUpstream::start(streamed()).await;
-    for database in databases() {
+    for database in Database::none_and_one() {
         let mut sluice = sluice(database.as_ref(), &whole, &streaming).await;
         let mut complete = Vec::new();
         // Twice: the second crash finds a journal that the first one left.
@@ -150,7 +143,7 @@ async fn around_a_restart(sluice: &mut Sluice, limit: &[&str], end: End) -> [Rep
 #[tokio::test]
 async fn a_restart_forgets_no_window() {
     let upstream = FakeUpstream::start(Script::json(&answers::completion("Hello there"))).await;
-    for database in databases() {
+    for database in Database::none_and_one() {
         let mut sluice = sluice(database.as_ref(), &upstream, &upstream).await;
         for end in [End::Orderly, End::Crash] {
             println!("{end:?}");

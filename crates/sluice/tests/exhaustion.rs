@@ -19,7 +19,7 @@ async fn provider() -> FakeUpstream {
 }
 
 fn config(upstream: &FakeUpstream) -> Config {
-    Config::default().provider("lab", &upstream.base_url()).model("mock", "\"lab\"")
+    Config::default().mock(upstream)
 }
 
 fn small() -> Ask {

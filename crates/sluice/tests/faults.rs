@@ -19,11 +19,7 @@ const RATE_LIMITED: (u16, &str, &str) = (429, "rate_limit_error", "rate_limit_ex
 
 /// A server whose one provider is `upstream`.
 async fn sluice(upstream: &FakeUpstream, sections: &str) -> Sluice {
-    let config = Config::default()
-        .provider("lab", &upstream.base_url())
-        .model("mock", "\"lab\"")
-        .with(sections);
-    Sluice::start(BINARY, &config).await
+    Sluice::start(BINARY, &Config::default().mock(upstream).with(sections)).await
 }
 
 fn request(stream: bool) -> Value {

@@ -21,7 +21,7 @@ fn request(model: &str, stream: bool) -> Value {
 }
 
 fn config(upstream: &FakeUpstream) -> Config {
-    Config::default().provider("lab", &upstream.base_url()).model("mock", "\"lab\"")
+    Config::default().mock(upstream)
 }
 
 /// A provider that says "Hel", waits at the gate, and says the rest.

@@ -133,7 +133,7 @@ async fn holds_everything(sluice: &Sluice) {
 #[tokio::test]
 async fn a_data_folder_of_an_earlier_version_opens_with_everything_in_it() {
     let upstream = FakeUpstream::start(Script::json(&answers::completion("Hello"))).await;
-    let config = Config::default().provider("lab", &upstream.base_url()).model("mock", "\"lab\"");
+    let config = Config::default().mock(&upstream);
     let mut sluice = Sluice::start_on(BINARY, &config, copy_fixture).await;
     holds_everything(&sluice).await;
     // Once more: nothing was taken over twice, and nothing of it was for one start only.

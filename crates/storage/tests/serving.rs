@@ -12,14 +12,11 @@ use sluice_storage::{
 };
 use sluice_testpostgres::{Database, Server};
 
-/// What a database's user signs in with.
-const PASSWORD: &str = "s3cret-of-a-test";
-
 async fn refusal(location: Location) -> String {
     let error = Store::open(location).await.unwrap_err();
     assert!(!error.is_away(), "{error}");
     let said = format!("{error} {error:?}");
-    assert!(!said.contains(PASSWORD), "{said}");
+    assert!(!said.contains(Database::password()), "{said}");
     error.to_string()
 }
 
@@ -81,9 +78,9 @@ async fn a_server_that_is_not_there_is_away_and_everything_else_is_refused_with_
     let (user, _) = url.split_once('@').unwrap();
     let error = Store::open(at(&format!("{user}@127.0.0.1:9/x"))).await.unwrap_err();
     assert!(error.is_away() && error.to_string().contains("127.0.0.1:9/x"), "{error}");
-    assert!(!format!("{error} {error:?}").contains(PASSWORD), "{error:?}");
+    assert!(!format!("{error} {error:?}").contains(Database::password()), "{error:?}");
 
-    let wrong = url.replace(PASSWORD, "another-s3cret");
+    let wrong = url.replace(Database::password(), "another-s3cret");
     let said = refusal(at(&wrong)).await;
     assert!(said.contains("user and the password"), "{said}");
     assert!(!said.contains("another-s3cret"), "{said}");

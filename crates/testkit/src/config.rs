@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
+use crate::upstream::FakeUpstream;
+
 /// A configuration: ports that the system picks, a data folder of its own, logs at level debug.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
@@ -75,6 +77,12 @@ impl Config {
             "[[models]]\nid = \"{id}\"\nprovider = {providers}\n\
              price = {{ input = \"1.00\", cached_input = \"0.10\", output = \"4.00\" }}\n"
         ))
+    }
+
+    /// With the provider `lab`, which is `upstream`, and its model `mock`.
+    #[must_use]
+    pub fn mock(self, upstream: &FakeUpstream) -> Self {
+        self.provider("lab", &upstream.base_url()).model("mock", "\"lab\"")
     }
 
     /// The file.

@@ -12,6 +12,7 @@
 
 pub mod answers;
 mod ask;
+mod beside;
 mod client;
 mod config;
 mod events;
@@ -21,6 +22,7 @@ mod upstream;
 mod wait;
 
 pub use ask::{Ask, Reply};
+pub use beside::Beside;
 pub use client::{Arriving, Client, ClientError};
 pub use config::Config;
 pub use events::{Event, Events, Streamed};

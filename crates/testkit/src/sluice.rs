@@ -6,13 +6,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::answers;
 use crate::ask::{Ask, Reply};
+use crate::beside::Beside;
 use crate::client::Client;
 use crate::config::Config;
 use crate::events::Events;
+use crate::upstream::{FakeUpstream, Script};
 use crate::wait::until;
 
 /// A server that runs, and its folder. Dropped, both are gone.
@@ -51,6 +54,17 @@ impl Sluice {
         let running = Running::start(&binary, folder.path()).await;
         let first_key = word_after(&running.out.text(), "Key        ").unwrap_or_default();
         Self { binary, folder, first_key, running }
+    }
+
+    /// Starts `binary` with `config` and one model more, `mock`, whose provider says "Hello there".
+    pub async fn with_mock(binary: &str, config: Config) -> (Self, FakeUpstream) {
+        let upstream = FakeUpstream::start(Script::json(&answers::completion("Hello there"))).await;
+        (Self::start(binary, &config.mock(&upstream)).await, upstream)
+    }
+
+    /// A server beside this one, on the same configuration.
+    pub fn beside(&self, arguments: &[&str]) -> Beside {
+        Beside::start(&self.binary, &self.config_file(), arguments)
     }
 
     /// Starts it again on the same folder, after it has ended.
@@ -108,10 +122,7 @@ impl Sluice {
 
     /// Sends it a signal: `TERM`, `HUP`.
     pub fn signal(&self, name: &str) {
-        // The standard library sends no signals but KILL; a shell has the rest built in.
-        let line = format!("kill -{name} {}", self.running.child.id());
-        let status = Command::new("sh").args(["-c", &line]).status().unwrap();
-        assert!(status.success(), "{line}");
+        send_signal(&self.running.child, name);
     }
 
     /// Kills it at once, as a crash does.
@@ -144,6 +155,14 @@ impl Sluice {
         }
     }
 
+    /// Runs a command, given as a line of words, that is to succeed. Returns what it printed.
+    pub async fn done(&self, line: &str) -> String {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let run = self.cli(&words).await;
+        assert_eq!(run.code, Some(0), "{line}: {}", run.stderr);
+        run.stdout.trim().to_owned()
+    }
+
     /// Makes a key with these arguments, and waits until the running server honours it.
     pub async fn create_key(&self, arguments: &[&str]) -> String {
         let made = self.cli(&[&["keys", "create", "--name", "test"], arguments].concat()).await;
@@ -155,6 +174,31 @@ impl Sluice {
         })
         .await;
         key
+    }
+
+    /// Asks the model `mock` so many times. Each answer comes, whatever becomes of its record.
+    pub async fn ask(&self, times: usize) {
+        for _ in 0..times {
+            assert_eq!(self.chat(self.key(), &greeting()).await.status, 200);
+        }
+    }
+
+    /// Waits until the model `mock` answers `key` with this status, and returns what the answer says.
+    pub async fn answers_with(&self, key: &str, status: u16) -> String {
+        until("the running server to notice", async || {
+            let reply = self.chat(key, &greeting()).await;
+            (reply.status == status).then(|| reply.text().to_owned())
+        })
+        .await
+    }
+
+    /// Waits until `/readyz` says that it takes requests, or that it does not.
+    pub async fn is_ready(&self, ready: bool) {
+        until("/readyz to change", async || {
+            let reply = self.client().attempt(Ask::get("/readyz")).await.ok()?;
+            (reply.status == if ready { 200 } else { 503 }).then_some(())
+        })
+        .await;
     }
 
     /// The usage records, the latest first.
@@ -210,8 +254,9 @@ impl Running {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let out = Heard::listen(child.stdout.take().unwrap());
-        let err = Heard::listen(child.stderr.take().unwrap());
+        let (out, err) = (Heard::default(), Heard::default());
+        out.listen(child.stdout.take().unwrap());
+        err.listen(child.stderr.take().unwrap());
         let address = until("the server to say where it listens", async || {
             if let Some(status) = child.try_wait().unwrap() {
                 panic!("the server did not start ({status}): {}{}", out.text(), err.text());
@@ -247,14 +292,26 @@ fn command(binary: &Path, folder: &Path) -> Command {
     command
 }
 
+/// The smallest request to the model `mock`.
+fn greeting() -> Value {
+    json!({ "model": "mock", "messages": [{ "role": "user", "content": "Hello!" }] })
+}
+
+pub(crate) fn send_signal(child: &Child, name: &str) {
+    // The standard library sends no signals but KILL; a shell has the rest built in.
+    let line = format!("kill -{name} {}", child.id());
+    let status = Command::new("sh").args(["-c", &line]).status().unwrap();
+    assert!(status.success(), "{line}");
+}
+
 /// What a process has said so far.
 #[derive(Debug, Clone, Default)]
-struct Heard(Arc<Mutex<String>>);
+pub(crate) struct Heard(Arc<Mutex<String>>);
 
 impl Heard {
-    fn listen(pipe: impl Read + Send + 'static) -> Self {
-        let heard = Self::default();
-        let lines = heard.0.clone();
+    /// Notes each line that comes out of `pipe`.
+    pub(crate) fn listen(&self, pipe: impl Read + Send + 'static) {
+        let lines = self.0.clone();
         std::thread::spawn(move || {
             let mut pipe = BufReader::new(pipe);
             let mut line = String::new();
@@ -263,10 +320,9 @@ impl Heard {
                 line.clear();
             }
         });
-        heard
     }
 
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

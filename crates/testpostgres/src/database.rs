@@ -29,6 +29,14 @@ impl Database {
         Some(Self::with(superuser, SORTED_AS_IN_A_LANGUAGE))
     }
 
+    /// For a test that runs on either database: `None` for SQLite, then one on the shared server where
+    /// there is one.
+    pub fn none_and_one() -> impl Iterator<Item = Option<Self>> {
+        let server = Self::create().map(Some);
+        // A test that fails has said on which.
+        [Some(None), server].into_iter().flatten().inspect(|it| eprintln!("on {it:?}"))
+    }
+
     /// One on the shared server with other options, such as `ENCODING 'LATIN1' LOCALE 'C'`.
     pub fn create_with(options: &str) -> Option<Self> {
         Self::create().map(|usual| Self::with(usual.superuser.clone(), options))
@@ -56,6 +64,11 @@ impl Database {
         let (_, at) = self.superuser.rsplit_once('@').expect("an address");
         let (host, _) = at.split_once('/').expect("an address");
         format!("postgres://{name}:{PASSWORD}@{host}/{name}", name = self.name)
+    }
+
+    /// The password in every database's address, for tests that look whether it is told anywhere.
+    pub fn password() -> &'static str {
+        PASSWORD
     }
 
     /// Its name, which is also its user's.
