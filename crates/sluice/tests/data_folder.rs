@@ -161,3 +161,19 @@ async fn a_damaged_database_is_named_at_the_start() {
     let told = sluice.beside(&[]).is_refused("damaged").await;
     assert!(told.contains("backup"), "{told}");
 }
+
+/// What a server needs beside its database is named, and nothing that is not there.
+#[tokio::test]
+async fn a_copy_into_another_folder_names_what_has_to_follow() {
+    let (mut sluice, _upstream) = sluice().await;
+    sluice.ask(1).await;
+    assert!(sluice.stop().await.success());
+    let copied = sluice.done("storage copy --from config --to sqlite:first").await;
+    assert!(copied.contains("move master.key, audit.seal, journal/ there"), "{copied}");
+    let prices = r#"{ "m": { "litellm_provider": "openai", "mode": "chat",
+        "input_cost_per_token": 1e-6, "output_cost_per_token": 4e-6 } }"#;
+    std::fs::write(sluice.data_dir().with_file_name("prices.json"), prices).unwrap();
+    sluice.done("catalog import prices.json").await;
+    let copied = sluice.done("storage copy --from config --to sqlite:second").await;
+    assert!(copied.contains("journal/, catalog.json there"), "{copied}");
+}

@@ -8,6 +8,7 @@ use sluice_storage::{Location, TableSum, backup, copy, restore};
 
 use super::Exit;
 use super::records::{CommandError, Records, settle, table};
+use crate::config::CATALOG_FILE;
 
 /// The database as a whole.
 #[derive(Debug, clap::Args)]
@@ -102,10 +103,15 @@ async fn copy_all(
         )?;
     }
     if !copied.shared {
+        let there = ["master.key", "audit.seal", "journal/", CATALOG_FILE]
+            .into_iter()
+            .filter(|name| old.join(name).exists());
+        let files: Vec<&str> = there.collect();
         writeln!(
             out,
-            "Before a server starts on {}, move master.key, audit.seal and journal/ there from {}.",
+            "Before a server starts on {}, move {} there from {}.",
             new.display(),
+            files.join(", "),
             old.display()
         )?;
     }
