@@ -70,6 +70,18 @@ pub enum AdminError {
         /// By which id or name.
         text: String,
     },
+    /// Neither a person nor a service.
+    #[error("there is no person and no service {text:?}")]
+    NoSuchHolder {
+        /// By which id or name it was looked for.
+        text: String,
+    },
+    /// Both a person and a service.
+    #[error("a person and a service are called {text}; name person:{text} or service:{text}")]
+    PersonOrService {
+        /// What they are called.
+        text: String,
+    },
     /// No such key. What was looked for may be a key, and is not repeated.
     #[error("there is no such key")]
     NoSuchKey,
@@ -88,10 +100,12 @@ pub enum AdminError {
         candidates: Vec<String>,
     },
     /// Something that is suspended cannot be given anything.
-    #[error("{what} is suspended; resume it first, or name another")]
+    #[error("{} {name} is suspended; resume it first, or name another", kind.as_str())]
     Suspended {
         /// What it is.
-        what: String,
+        kind: Kind,
+        /// What it is called.
+        name: String,
     },
     /// The key no longer works, so there is nothing to rotate.
     #[error("key {id} {state}, so it cannot be rotated; create a new one")]

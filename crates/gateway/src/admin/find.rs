@@ -55,6 +55,13 @@ impl Kind {
         }
     }
 
+    /// The id or name in a text that may say what it is: `team:compilers`.
+    fn plain(self, text: &str) -> &str {
+        let text = text.trim();
+        let rest = text.strip_prefix(self.as_str()).and_then(|rest| rest.strip_prefix(':'));
+        rest.unwrap_or(text)
+    }
+
     fn see(self) -> Verb {
         match self {
             Self::Account => Verb::SeeAccount,
@@ -84,7 +91,7 @@ impl Kind {
 pub struct Which {
     /// What it is.
     pub kind: Kind,
-    /// Its id or name, or a person's e-mail address.
+    /// Its id or name, or a person's e-mail address; also as `person:P`.
     pub text: String,
     /// The id or name of its account; `None`: any that the actor sees.
     pub account: Option<String>,
@@ -157,8 +164,12 @@ fn matching(
 impl View {
     /// What of a kind the actor sees and is there, in the order of its creation.
     pub(super) fn list(&self, kind: Kind) -> Vec<Record> {
+        self.list_where(kind, is_there)
+    }
+
+    fn list_where(&self, kind: Kind, admits: impl Fn(&Record) -> bool) -> Vec<Record> {
         let mut records = matching(&self.organisation, kind, |_, _, _| true);
-        records.retain(|record| is_there(record) && self.sees(record));
+        records.retain(|record| admits(record) && self.sees(record));
         records.sort_by_key(|record| (made_at(record), record.subject().to_string()));
         records
     }
@@ -189,7 +200,7 @@ impl View {
             Some(text) => Some(self.account(text)?.id),
             None => None,
         };
-        let text = which.text.trim();
+        let text = which.kind.plain(&which.text);
         let email = text.to_lowercase();
         let wanted = if which.kind == Kind::Person { email.as_str() } else { text };
         let mut found = matching(&self.organisation, which.kind, |id, name, of| {
@@ -205,7 +216,6 @@ impl View {
 
     /// The account with this id or name.
     pub(super) fn account(&self, text: &str) -> Result<AccountRecord, AdminError> {
-        let text = text.strip_prefix("account:").unwrap_or(text);
         match self.find(&Which::new(Kind::Account, text))? {
             Record::Account(account) => Ok(account),
             _ => Err(AdminError::NoSuch { kind: Kind::Account, text: text.to_owned() }),
@@ -241,22 +251,30 @@ impl View {
         }
     }
 
-    /// The holder that `person:P` or `service:S` names, by id, name or e-mail address.
+    /// The person or service that `text` names: by id, name or e-mail address, also as `person:P` or
+    /// `service:S`.
     pub(super) fn holder(
         &self,
         text: &str,
         account: Option<&str>,
     ) -> Result<(Holder, Record), AdminError> {
-        let (kind, name) = match text.split_once(':') {
-            Some(("person", name)) => (Kind::Person, name),
-            Some(("service", name)) => (Kind::Service, name),
-            _ => {
-                let kind = Kind::Person;
-                return Err(AdminError::NoSuch { kind, text: text.to_owned() });
-            }
+        let find = |kind| {
+            let account = account.map(str::to_owned);
+            self.find(&Which { kind, text: text.to_owned(), account })
         };
-        let account = account.map(str::to_owned);
-        let record = self.find(&Which { kind, text: name.to_owned(), account })?;
+        let record = match text.split_once(':') {
+            Some(("person", _)) => find(Kind::Person),
+            Some(("service", _)) => find(Kind::Service),
+            _ => match (find(Kind::Person), find(Kind::Service)) {
+                (Ok(_), Ok(_)) => Err(AdminError::PersonOrService { text: text.to_owned() }),
+                (Err(AdminError::NoSuch { .. }), Err(AdminError::NoSuch { .. })) => {
+                    Err(AdminError::NoSuchHolder { text: text.to_owned() })
+                }
+                (Err(AdminError::NoSuch { .. }), found)
+                | (found, Err(AdminError::NoSuch { .. })) => found,
+                (Err(error), _) | (_, Err(error)) => Err(error),
+            },
+        }?;
         let holder = match &record {
             Record::Service(it) => Holder::Service(it.id.clone()),
             other => Holder::Person(other.subject().id().into()),
@@ -291,11 +309,16 @@ impl Admin<'_> {
         Ok(self.view().await?.list(kind))
     }
 
-    /// The one that is named, whatever it is.
+    /// What of a kind was removed and may be seen, in the order of its creation; no keys.
+    pub async fn list_removed(&self, kind: Kind) -> Result<Vec<Record>, AdminError> {
+        Ok(self.view().await?.list_where(kind, |record| !is_there(record)))
+    }
+
+    /// The one that is named, whatever it is; where none is there, the one that was removed last.
     pub async fn find(&self, which: &Which) -> Result<Record, AdminError> {
         match which.kind {
             Kind::Key => self.key(&which.text).await.map(Record::Key),
-            _ => self.view().await?.find(which),
+            _ => self.view().await?.find_also_removed(which),
         }
     }
 
@@ -306,12 +329,13 @@ impl Admin<'_> {
     }
 
     /// The key that `text` names: its id, its name, the first characters of any of its secrets, or
-    /// (who finds a leaked key has nothing else) a secret itself.
+    /// (who finds a leaked key has nothing else) a secret itself; also as `key:K`.
     pub async fn key(&self, text: &str) -> Result<KeyRecord, AdminError> {
         self.find_key(&self.view().await?, text).await
     }
 
     pub(super) async fn find_key(&self, view: &View, text: &str) -> Result<KeyRecord, AdminError> {
+        let text = Kind::Key.plain(text);
         if let Ok(key) = ServiceKey::parse(text) {
             let hash = self.master_key.key_hasher().hash(key.expose());
             let found = self.store.key_of_hash(&hash).await?;
@@ -327,7 +351,7 @@ impl Admin<'_> {
         let found = match first.strip_prefix(PREFIX) {
             Some("") => Vec::new(),
             Some(_) => self.store.keys_of_prefix(first).await?,
-            None => self.store.keys_named(text.trim()).await?,
+            None => self.store.keys_named(text).await?,
         };
         let mut found = view.seen(found);
         match found.len() {

@@ -7,14 +7,14 @@
 use sluice_core::organisation::Holder;
 use sluice_storage::{KeyRecord, Life, Record, Suspension};
 
-use crate::admin::find::{Kind, Which, called};
+use crate::admin::find::{Kind, Which, called, name_of};
 use crate::admin::permissions::Verb;
 use crate::admin::{Admin, AdminError, Deed, View};
 
 /// What becomes of the keys of something that is removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeysAnswer {
-    /// They belong to somebody else: `person:P` or `service:S`, and for a team's keys another team.
+    /// They belong to this person or service, and a team's keys to this team.
     HandOver(String),
     /// They stay, and do not work until what was removed is resumed.
     Suspend,
@@ -209,8 +209,8 @@ impl View {
                 KeyRecord { team_id: Some(team.id), ..key.clone() }
             }
             _ => {
-                if !to.starts_with("person:") && !to.starts_with("service:") {
-                    return refused("person:P or service:S");
+                if to.starts_with("team:") {
+                    return refused("a person or a service");
                 }
                 let (holder, record) = self.holder(to, Some(account))?;
                 if record.subject() == from.subject() {
@@ -228,7 +228,8 @@ impl View {
 pub(super) fn usable(record: &Record) -> Result<(), AdminError> {
     match record.life() {
         Some(life) if life.suspended.is_some() => {
-            Err(AdminError::Suspended { what: called(record) })
+            let (kind, name) = (Kind::of(record), name_of(record).to_owned());
+            Err(AdminError::Suspended { kind, name })
         }
         _ => Ok(()),
     }

@@ -9,15 +9,15 @@ use sluice_core::key::AccountTier;
 use sluice_core::level::SecurityLevel;
 use sluice_core::region::Region;
 use sluice_gateway::admin::{AccountChange, Kind, NewAccount, Which, name_of};
+use sluice_gateway::limits::AllowanceView;
 use sluice_gateway::snapshot::Rules;
-use sluice_storage::AccountRecord;
+use sluice_storage::{AccountRecord, KeyRecord};
 
-use super::Exit;
-use super::organisation::plain;
 use super::records::{
     CommandError, Records, Setting, figure, level, limit, one_of, or_dash, region, setting, settle,
     table, yes_or_no,
 };
+use super::{Exit, allowances};
 use crate::config::Settings;
 use crate::serve;
 
@@ -198,18 +198,25 @@ async fn act(
         }
         AccountsCommand::Show(args) => {
             let account = admin.account(&args.account).await?;
+            let organisation = records.store.organisation().await?;
             let keys = admin.keys().await?;
             let keys = keys.iter().filter(|key| key.account_id == account.id);
-            let valid = keys.filter(|key| key.is_valid_at(now)).count();
+            let works =
+                |key: &&KeyRecord| key.is_valid_at(now) && organisation.suspension(key).is_none();
+            let valid = keys.filter(works).count();
+            let views = allowances::views(&records, &rules, (None, &account), now).await?;
             match args.json {
                 true => {
                     let mut line = as_json(&account, &rules);
                     line["valid_keys"] = json!(valid);
+                    let views: Vec<_> = views.iter().map(AllowanceView::to_json).collect();
+                    line["limits"]["allowances"] = views.into();
                     writeln!(out, "{line}")?;
                 }
                 false => {
                     show(&account, &rules, out)?;
                     writeln!(out, "{:18} {valid}", "keys that work")?;
+                    allowances::print(&views, out)?;
                 }
             }
         }
@@ -250,12 +257,12 @@ async fn act(
             writeln!(out, "{}", account.id)?;
         }
         AccountsCommand::Suspend(args) => {
-            let which = Which::new(Kind::Account, plain(Kind::Account, &args.account));
+            let which = Which::new(Kind::Account, &args.account);
             let record = admin.suspend(&which, &args.reason).await?;
             writeln!(err, "Account {} is suspended.", name_of(&record))?;
         }
         AccountsCommand::Resume(args) => {
-            let which = Which::new(Kind::Account, plain(Kind::Account, &args.account));
+            let which = Which::new(Kind::Account, &args.account);
             let record = admin.resume(&which).await?;
             writeln!(err, "Account {} is resumed.", name_of(&record))?;
         }
@@ -295,7 +302,7 @@ fn list(
         }
         return Ok(());
     }
-    let rows: Vec<[String; 7]> = accounts
+    let rows: Vec<[String; 8]> = accounts
         .iter()
         .map(|account| {
             let limits = rules.account_rules(account).limits;
@@ -307,11 +314,20 @@ fn list(
                 figure(limits.tokens_per_day),
                 figure(limits.concurrent_requests),
                 or_dash(account.region.map(Region::as_str)),
+                state(account),
             ]
         })
         .collect();
-    let heading = ["id", "name", "tier", "requests/hour", "tokens/day", "at once", "region"];
+    let heading =
+        ["id", "name", "tier", "requests/hour", "tokens/day", "at once", "region", "state"];
     table(out, heading, &rows)
+}
+
+fn state(account: &AccountRecord) -> String {
+    match &account.suspended {
+        Some(why) => format!("suspended {}: {}", why.at.to_rfc3339(), why.reason),
+        None => "active".to_owned(),
+    }
 }
 
 fn show(account: &AccountRecord, rules: &Rules, out: &mut dyn Write) -> io::Result<()> {
@@ -332,7 +348,7 @@ fn show(account: &AccountRecord, rules: &Rules, out: &mut dyn Write) -> io::Resu
         ("security level", format!("at least {}", account.minimum_level.as_str())),
         ("zero retention", yes(account.zero_retention)),
         ("audit", yes(account.audit)),
-        ("suspended", or_dash(account.suspended.as_ref().map(|it| &it.reason))),
+        ("state", state(account)),
         ("created", account.created_at.to_rfc3339()),
     ];
     for (label, value) in lines {

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod accounts;
+pub(crate) mod allowances;
 pub(crate) mod audit;
 pub(crate) mod catalog;
 pub(crate) mod check;

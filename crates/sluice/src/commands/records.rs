@@ -176,6 +176,9 @@ fn advice(error: &AdminError) -> Option<String> {
         AdminError::NoSuch { kind, .. } => {
             format!("`sluice {} list` shows what there is", kind.several())
         }
+        AdminError::NoSuchHolder { .. } => {
+            "`sluice people list` and `sluice services list` show who there is".to_owned()
+        }
         AdminError::NoSuchKey => {
             "`sluice keys list` shows ids and first characters of all keys".to_owned()
         }
@@ -183,11 +186,24 @@ fn advice(error: &AdminError) -> Option<String> {
         AdminError::KeysNeedAnAnswer { .. } => {
             "add `--keys hand-over:X`, `--keys suspend` or `--keys revoke`".to_owned()
         }
-        AdminError::TwoSecrets { .. } => "`--grace 0h` rotates without".to_owned(),
-        AdminError::Suspended { .. } => "the command `resume` does that".to_owned(),
+        AdminError::TwoSecrets { id, .. } => {
+            format!("`sluice keys rotate {id} --grace 0h` does that")
+        }
+        AdminError::Suspended { kind, name } => {
+            format!("`sluice {} resume {}` does that", kind.several(), shell_word(name))
+        }
         AdminError::LastOwner { .. } => "`sluice people set EMAIL --role owner` does".to_owned(),
         _ => return None,
     })
+}
+
+/// A name as a shell takes it: in quotes where it is not one plain word.
+fn shell_word(name: &str) -> String {
+    let is_plain = |it: char| it.is_alphanumeric() || "@._-+:/".contains(it);
+    match name.chars().all(is_plain) {
+        true => name.to_owned(),
+        false => format!("'{}'", name.replace('\'', r"'\''")),
+    }
 }
 
 /// Prints rows in columns that are as wide as they need to be.
@@ -357,5 +373,22 @@ pub(crate) fn limit(word: &str) -> Result<u64, String> {
         Ok(0) => Err("0 refuses every request; expected at least 1".to_owned()),
         Ok(limit) => Ok(limit),
         Err(_) => Err("expected a whole number".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_word_for_a_shell() {
+        for (name, word) in [
+            ("compilers", "compilers"),
+            ("ada@example.org", "ada@example.org"),
+            ("data science", "'data science'"),
+            ("Bob's $HOME", r"'Bob'\''s $HOME'"),
+        ] {
+            assert_eq!(shell_word(name), word);
+        }
     }
 }

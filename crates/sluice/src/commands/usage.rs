@@ -42,7 +42,7 @@ enum UsageCommand {
 
 #[derive(Debug, clap::Args)]
 struct ListArgs {
-    /// Lists only records of this key: its id or first characters
+    /// Lists only records of this key: its id, its name, or the first characters of one of its secrets
     #[arg(long)]
     key: Option<String>,
     /// Lists only records of this account: its id or name

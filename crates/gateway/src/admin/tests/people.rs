@@ -1,5 +1,7 @@
 //! People, services, teams and departments: what becomes of their keys.
 
+use std::slice;
+
 use sluice_core::organisation::{Holder, KeyScope, Role};
 
 use super::door::Company;
@@ -103,12 +105,14 @@ async fn removing_asks_what_becomes_of_the_keys() {
     let removal = admin.remove(&ada, Some(&KeysAnswer::Suspend)).await.unwrap();
     assert_eq!(removal.keys.len(), 1);
     assert!(why(&company, "hers").await.unwrap().contains("removed"));
-    assert!(matches!(admin.find(&ada).await, Err(AdminError::NoSuch { .. })));
+    let shown = admin.find(&ada).await.unwrap();
+    assert_eq!(admin.list_removed(Kind::Person).await.unwrap(), slice::from_ref(&shown));
+    assert!(!admin.list(Kind::Person).await.unwrap().contains(&shown));
     admin.resume(&ada).await.unwrap();
     assert_eq!(why(&company, "hers").await, None);
     // Handed over.
     let before = admin.key("hers").await.unwrap();
-    let answer = KeysAnswer::HandOver("service:ci".to_owned());
+    let answer = KeysAnswer::HandOver("ci".to_owned());
     admin.remove(&ada, Some(&answer)).await.unwrap();
     let after = admin.key("hers").await.unwrap();
     assert!(matches!(after.holder, Some(Holder::Service(_))), "{after:?}");
@@ -122,6 +126,34 @@ async fn removing_asks_what_becomes_of_the_keys() {
     for key in admin.keys().await.unwrap() {
         assert_eq!(key.revoked_at, Some(NOW), "{}", key.name);
     }
+}
+
+/// A holder is named by what it is called alone, unless that is a person and a service.
+#[tokio::test]
+async fn a_holder_needs_no_word_for_what_it_is() {
+    let company = staffed().await;
+    let admin = company.house.at(NOW);
+    let held_by = async |holder: &str| {
+        let to = KeyMove { holder: Some(Some(holder.to_owned())), ..KeyMove::default() };
+        admin.move_key("key:hers", to).await.map(|key| key.holder)
+    };
+    let ci = held_by("service:ci").await.unwrap();
+    let ada = held_by("person:ada@example.org").await.unwrap();
+    assert_eq!(held_by("ci").await.unwrap(), ci);
+    assert_eq!(held_by("Ada@example.org").await.unwrap(), ada);
+    let id = |holder: &Option<Holder>| holder.as_ref().unwrap().to_string();
+    assert_eq!(held_by(&id(&ci)).await.unwrap(), ci);
+    let error = held_by("nobody").await.unwrap_err().to_string();
+    assert_eq!(error, r#"there is no person and no service "nobody""#);
+    let twin = NewService {
+        account: Some("here".to_owned()),
+        name: "ada@example.org".to_owned(),
+        team: None,
+    };
+    admin.create_service(twin).await.unwrap();
+    let error = held_by("ada@example.org").await.unwrap_err().to_string();
+    assert!(error.contains("person:ada@example.org or service:ada@example.org"), "{error}");
+    assert_eq!(held_by("person:ada@example.org").await.unwrap(), ada);
 }
 
 #[tokio::test]
@@ -275,7 +307,8 @@ async fn what_was_removed_from_several_accounts_is_not_guessed() {
     let error = admin.resume(&Which::new(Kind::Department, "twins")).await.unwrap_err();
     assert!(matches!(error, AdminError::Ambiguous { .. }), "{error}");
     admin.resume(&twins("elsewhere")).await.unwrap();
-    assert!(admin.find(&twins("here")).await.is_err());
+    let here = admin.find(&twins("here")).await.unwrap();
+    assert_eq!(admin.list_removed(Kind::Department).await.unwrap(), [here]);
 }
 
 #[tokio::test]

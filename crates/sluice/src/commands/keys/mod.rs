@@ -4,7 +4,6 @@
 //! printed once, alone on standard output, so that scripts can take it; everything else goes to
 //! standard error.
 
-mod allowances;
 mod show;
 
 use std::io::{self, Write};
@@ -21,12 +20,11 @@ use sluice_core::region::Region;
 use sluice_gateway::admin::{CreatedKey, KeyChange, KeyMove, Kind, NewKey, Which, name_of};
 use sluice_gateway::limits::AllowanceView;
 
-use super::Exit;
-use super::organisation::plain;
 use super::records::{
     CommandError, Records, Setting, duration, level, limit, moment, one_of, region, setting,
     settle, yes_or_no,
 };
+use super::{Exit, allowances};
 use crate::config::Settings;
 
 /// Service keys.
@@ -106,8 +104,8 @@ struct CreateArgs {
     /// Its team's id or name
     #[arg(long)]
     team: Option<String>,
-    /// Whose it is: person:P (an id or e-mail address) or service:S
-    #[arg(long, value_parser = holder)]
+    /// Whose it is: a person's or a service's id or name, also as person:P or service:S
+    #[arg(long)]
     owner: Option<String>,
     /// What it may do: chat,models [default: both]
     #[arg(long, value_name = "SCOPES", value_delimiter = ',', value_parser = scope)]
@@ -127,7 +125,8 @@ struct SetArgs {
     /// development, production or enterprise: sets its limits
     #[arg(long, value_parser = class)]
     class: Option<KeyClass>,
-    /// The account's id or name. What was recorded stays with the old one, and so do team and owner
+    /// The id or name of the account that it moves to. It loses its team and its owner, and what was
+    /// recorded stays with the old account
     #[arg(long)]
     account: Option<String>,
     /// What bounds max_tokens: documented (1 to 4096) or model
@@ -209,8 +208,8 @@ struct MoveArgs {
     /// Its new team's id or name, or `none`
     #[arg(long, value_parser = |word: &str| setting(word, "none", |it| Ok(it.to_owned())))]
     team: Option<Setting<String>>,
-    /// Whose it is now: person:P, service:S, or `none`
-    #[arg(long, value_parser = |word: &str| setting(word, "none", holder))]
+    /// Whose it is now: a person's or a service's id or name, or `none`
+    #[arg(long, value_parser = |word: &str| setting(word, "none", |it| Ok(it.to_owned())))]
     owner: Option<Setting<String>>,
 }
 
@@ -235,14 +234,6 @@ fn class(word: &str) -> Result<KeyClass, String> {
 
 fn scope(word: &str) -> Result<KeyScope, String> {
     one_of(word, &KeyScope::ALL, KeyScope::as_str)
-}
-
-/// `person:P` or `service:S`.
-fn holder(word: &str) -> Result<String, String> {
-    match word.split_once(':') {
-        Some(("person" | "service", name)) if !name.is_empty() => Ok(word.to_owned()),
-        _ => Err("expected person:P (an id or e-mail address) or service:S".to_owned()),
-    }
 }
 
 fn max_tokens(word: &str) -> Result<MaxTokensBound, String> {
@@ -306,9 +297,15 @@ async fn act(
             list(&keys, args.json, &around, out)?;
         }
         KeysCommand::Show(args) => {
-            let key = admin.key(named(&args.which)).await?;
+            let key = admin.key(&args.which.key).await?;
             let around = Around::read(&records, settings, now).await?;
-            let views = allowances::of_key(&records, &key, &around).await?;
+            let views = match around.account(&key) {
+                Some(account) => {
+                    let whose = (Some(&key), account);
+                    allowances::views(&records, &around.rules, whose, now).await?
+                }
+                None => Vec::new(),
+            };
             if args.json {
                 let mut shown = as_json(&key, &around);
                 let views: Vec<_> = views.iter().map(AllowanceView::to_json).collect();
@@ -316,20 +313,29 @@ async fn act(
                 writeln!(out, "{shown}")?;
             } else {
                 show(&key, &around, out)?;
-                show::allowances(&views, out)?;
+                allowances::print(&views, out)?;
             }
         }
         KeysCommand::Set(args) => {
-            let (which, json) = (named(&args.which).to_owned(), args.json);
+            let (which, json) = (args.which.key.clone(), args.json);
             let change = change(*args);
             if change == KeyChange::default() {
                 return Err(CommandError::Usage(
                     "name a setting to change; `sluice keys set --help` lists them",
                 ));
             }
+            let old = admin.key(&which).await?;
             let key = admin.change_key(&which, change, Some(&settings.catalog)).await?;
             let around = Around::read(&records, settings, now).await?;
             writeln!(err, "Key {} ({}) is changed.", key.id, key.name)?;
+            if let Some(lost) = show::lost(&old, &key) {
+                writeln!(
+                    err,
+                    "It belongs to another account now, and no longer has {lost}; \
+                     `sluice keys move {} --team TEAM --owner OWNER` gives it others.",
+                    key.id
+                )?;
+            }
             match json {
                 true => writeln!(out, "{}", as_json(&key, &around))?,
                 false => show(&key, &around, out)?,
@@ -339,40 +345,41 @@ async fn act(
             let hours = args.grace_hours.map(|it| Duration::from_secs(u64::from(it) * 3600));
             let around = Around::read(&records, settings, now).await?;
             let grace = hours.unwrap_or(args.grace);
-            let rotation = admin.rotate_key(named(&args.which), grace).await?;
+            let rotation = admin.rotate_key(&args.which.key, grace).await?;
             let record = &rotation.new.record;
+            let old = match rotation.old_expires_at {
+                ended if ended <= now => "no longer works".to_owned(),
+                ends => format!("works until {}", ends.to_rfc3339()),
+            };
             writeln!(
                 err,
-                "Key {} ({}) has a new secret. It is printed only now. The old one works until {}.",
-                record.id,
-                record.name,
-                rotation.old_expires_at.to_rfc3339()
+                "Key {} ({}) has a new secret. It is printed only now. The old one {old}.",
+                record.id, record.name
             )?;
             print_key(&rotation.new, args.json, &around, out)?;
         }
         KeysCommand::Move(args) => {
-            let plain_team = |team: String| plain(Kind::Team, &team).to_owned();
             let to = KeyMove {
-                team: args.team.map(|setting| setting.0.map(plain_team)),
+                team: args.team.map(|setting| setting.0),
                 holder: args.owner.map(|setting| setting.0),
             };
             if to == KeyMove::default() {
                 return Err(CommandError::Usage("name a --team, an --owner or both"));
             }
-            let key = admin.move_key(named(&args.which), to).await?;
+            let key = admin.move_key(&args.which.key, to).await?;
             writeln!(err, "Key {} ({}) is moved.", key.id, key.name)?;
         }
         KeysCommand::Suspend(args) => {
-            let which = Which::new(Kind::Key, named(&args.which));
+            let which = Which::new(Kind::Key, &args.which.key);
             let record = admin.suspend(&which, &args.reason).await?;
             writeln!(err, "Key {} ({}) is suspended.", record.subject().id(), name_of(&record))?;
         }
         KeysCommand::Resume(args) => {
-            let record = admin.resume(&Which::new(Kind::Key, named(&args))).await?;
+            let record = admin.resume(&Which::new(Kind::Key, &args.key)).await?;
             writeln!(err, "Key {} ({}) is resumed.", record.subject().id(), name_of(&record))?;
         }
         KeysCommand::Revoke(args) => {
-            let revocation = admin.revoke_key(named(&args)).await?;
+            let revocation = admin.revoke_key(&args.key).await?;
             let (id, name) = (&revocation.record.id, &revocation.record.name);
             match revocation.already {
                 true => writeln!(err, "Key {id} ({name}) was revoked before.")?,
@@ -382,11 +389,6 @@ async fn act(
     }
     records.store.close().await;
     Ok(Exit::Done)
-}
-
-/// The key that is named, also as `key:K`.
-fn named(which: &WhichKey) -> &str {
-    plain(Kind::Key, &which.key)
 }
 
 fn wish(args: CreateArgs, usual: MaxTokensBound) -> NewKey {
@@ -403,7 +405,7 @@ fn wish(args: CreateArgs, usual: MaxTokensBound) -> NewKey {
         max_tokens: args.max_tokens.unwrap_or(usual),
         requests_per_hour: args.requests_per_hour,
         tokens_per_day: args.tokens_per_day,
-        team: args.team.map(|team| plain(Kind::Team, &team).to_owned()),
+        team: args.team,
         holder: args.owner,
         scopes: args.scopes.unwrap_or_else(|| KeyScope::ALL.to_vec()),
         expires_at: args.expires,

@@ -8,7 +8,6 @@ use sluice_core::clock::UnixMillis;
 use sluice_core::ids::KeyId;
 use sluice_core::organisation::Holder;
 use sluice_core::region::Region;
-use sluice_gateway::limits::AllowanceView;
 use sluice_gateway::snapshot::Rules;
 use sluice_storage::{AccountRecord, KeyRecord, Organisation, SecretRecord};
 
@@ -189,10 +188,16 @@ pub(super) fn show(key: &KeyRecord, around: &Around, out: &mut dyn Write) -> io:
         .map(|regions| regions.iter().map(|region| region.as_str()).collect::<Vec<_>>().join(", "));
     let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.as_str()).collect();
     let (requests, tokens) = around.limits(key);
-    let limit = |binding: Option<u64>, own: Option<u64>| match own {
-        Some(own) if binding == Some(own) => format!("{own} (its own)"),
-        Some(own) => format!("{} (its account's; its own is {own})", figure(binding)),
-        None => figure(binding),
+    let of_key = around.rules.key_limits(key);
+    let limit = |binding: Option<u64>, of_key: Option<u64>, own: Option<u64>| {
+        let whose = if own.is_some() { "own" } else { "class's" };
+        match binding == of_key {
+            true => format!("{} (its {whose})", figure(binding)),
+            false => {
+                let (binding, of_key) = (figure(binding), figure(of_key));
+                format!("{binding} (its account's; its {whose} is {of_key})")
+            }
+        }
     };
     let lines = [
         ("id", key.id.to_string()),
@@ -205,8 +210,8 @@ pub(super) fn show(key: &KeyRecord, around: &Around, out: &mut dyn Write) -> io:
         ("owner", or_dash(around.owner(key))),
         ("scopes", scopes.join(", ")),
         ("class", key.class.as_str().to_owned()),
-        ("requests per hour", limit(requests, key.requests_per_hour)),
-        ("tokens per day", limit(tokens, key.tokens_per_day)),
+        ("requests per hour", limit(requests, of_key.requests_per_hour, key.requests_per_hour)),
+        ("tokens per day", limit(tokens, of_key.tokens_per_day, key.tokens_per_day)),
         ("max_tokens", key.max_tokens.as_str().to_owned()),
         ("models", key.models.as_ref().map_or("all".to_owned(), |models| models.join(", "))),
         ("regions", regions.unwrap_or_else(|| "all".to_owned())),
@@ -223,34 +228,16 @@ pub(super) fn show(key: &KeyRecord, around: &Around, out: &mut dyn Write) -> io:
     Ok(())
 }
 
-/// What binds the key, and what is left of it.
-pub(super) fn allowances(views: &[AllowanceView], out: &mut dyn Write) -> io::Result<()> {
-    let rows: Vec<[String; 7]> = views
-        .iter()
-        .map(|view| {
-            let quantity = &view.allowance.quantity;
-            let known = |figure: Option<u64>| {
-                figure.map_or("?".to_owned(), |figure| quantity.amount(figure).to_string())
-            };
-            let soft = if view.allowance.hard { "" } else { ", soft" };
-            let reset = view.reset.map(|reset| UnixMillis(reset.saturating_mul(1000)));
-            [
-                view.subject.to_string(),
-                format!("{} {}{soft}", quantity.amount(view.allowance.limit), quantity.what()),
-                known(view.used),
-                known(view.left()),
-                reset.map_or("-".to_owned(), UnixMillis::to_rfc3339),
-                view.allowance.source.word.to_owned(),
-                if view.binds { "least left" } else { "" }.to_owned(),
-            ]
-        })
-        .collect();
-    if rows.is_empty() {
-        return Ok(());
+/// What a change took from a key besides what was named: its team, its owner or both.
+pub(super) fn lost(old: &KeyRecord, new: &KeyRecord) -> Option<&'static str> {
+    let team = old.team_id.is_some() && new.team_id.is_none();
+    let owner = old.holder.is_some() && new.holder.is_none();
+    match (team, owner) {
+        (true, true) => Some("a team and an owner"),
+        (true, false) => Some("a team"),
+        (false, true) => Some("an owner"),
+        (false, false) => None,
     }
-    writeln!(out)?;
-    table(out, ["limit of", "limit", "used", "left", "resets", "from", ""], &rows)?;
-    writeln!(out, "\nOnly the running server knows what is reserved: see GET /auth/token.")
 }
 
 /// `requests_per_hour` and `tokens_per_day` are the key's own; `limits` are what binds it, `null` where

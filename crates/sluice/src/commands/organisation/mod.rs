@@ -189,11 +189,14 @@ enum ServicesCommand {
 enum SameCommand {
     /// Lists all
     List {
+        /// Lists what was removed instead; `resume` takes that back
+        #[arg(long)]
+        removed: bool,
         /// Prints JSON, one object a line
         #[arg(long)]
         json: bool,
     },
-    /// Shows everything about one
+    /// Shows everything about one, also when it was removed
     Show {
         /// Its id, name or e-mail address
         which: String,
@@ -218,8 +221,8 @@ enum SameCommand {
     Remove {
         /// Its id, name or e-mail address
         which: String,
-        /// What becomes of its keys: hand-over:X, suspend or revoke. X is person:P or service:S, for
-        /// a team's keys team:T
+        /// What becomes of its keys: hand-over:X, suspend or revoke. X is a person or a service, for a
+        /// team's keys a team, by its id or name
         #[arg(long, value_name = "ANSWER", value_parser = keys_answer)]
         keys: Option<KeysAnswer>,
     },
@@ -344,13 +347,11 @@ impl Desk<'_> {
     async fn teams(&mut self, command: TeamsCommand) -> Result<(), CommandError> {
         match command {
             TeamsCommand::Create { name, department } => {
-                let department = plain(Kind::Department, &department).to_owned();
                 let wish = NewTeam { account: self.account.clone(), department, name };
                 let made = self.admin.create_team(wish).await?;
                 self.created(made.into())
             }
             TeamsCommand::Set { team, name, department } => {
-                let department = department.map(|it| plain(Kind::Department, &it).to_owned());
                 let change = TeamChange { name, department };
                 if change == TeamChange::default() {
                     return Err(NOTHING_TO_CHANGE);
@@ -367,7 +368,6 @@ impl Desk<'_> {
         match command {
             PeopleCommand::Create { email, role, teams, name, operator } => {
                 let account = self.account.clone();
-                let teams = plain_teams(&teams);
                 let wish = NewPerson { account, email, name, role, teams, operator };
                 let made = self.admin.create_person(wish).await?;
                 if made.operator && !operator {
@@ -379,7 +379,7 @@ impl Desk<'_> {
                 let teams = match teams.as_slice() {
                     [] => None,
                     [none] if none == "none" => Some(Vec::new()),
-                    teams => Some(plain_teams(teams)),
+                    _ => Some(teams),
                 };
                 let name = name.map(|setting| setting.0);
                 let change = PersonChange { email, name, role, teams, operator };
@@ -397,15 +397,12 @@ impl Desk<'_> {
     async fn services(&mut self, command: ServicesCommand) -> Result<(), CommandError> {
         match command {
             ServicesCommand::Create { name, team } => {
-                let team = team.map(|it| plain(Kind::Team, &it).to_owned());
                 let wish = NewService { account: self.account.clone(), name, team };
                 let made = self.admin.create_service(wish).await?;
                 self.created(made.into())
             }
             ServicesCommand::Set { service, name, team } => {
-                let plain_team = |it: String| plain(Kind::Team, &it).to_owned();
-                let team = team.map(|setting| setting.0.map(plain_team));
-                let change = ServiceChange { name, team };
+                let change = ServiceChange { name, team: team.map(|setting| setting.0) };
                 if change == ServiceChange::default() {
                     return Err(NOTHING_TO_CHANGE);
                 }
@@ -419,15 +416,18 @@ impl Desk<'_> {
 
     async fn same(&mut self, kind: Kind, command: SameCommand) -> Result<(), CommandError> {
         match command {
-            SameCommand::List { json } => {
-                let mut found = self.admin.list(kind).await?;
+            SameCommand::List { removed, json } => {
+                let mut found = match removed {
+                    true => self.admin.list_removed(kind).await?,
+                    false => self.admin.list(kind).await?,
+                };
                 if let Some(account) = &self.account {
                     let account = self.admin.account(account).await?.id;
                     found.retain(|record| *record.account_id() == account);
                 }
                 let around = show::Around::read(self.records).await?;
                 if found.is_empty() && !json {
-                    writeln!(self.err, "{}", show::nothing_yet(kind))?;
+                    writeln!(self.err, "{}", show::nothing(kind, removed))?;
                     return Ok(());
                 }
                 Ok(show::list(kind, &found, json, &around, self.out)?)
@@ -465,12 +465,11 @@ impl Desk<'_> {
     }
 
     fn which(&self, kind: Kind, text: &str) -> Which {
-        let text = plain(kind, text).to_owned();
-        Which { kind, text, account: self.account.clone() }
+        Which { kind, text: text.to_owned(), account: self.account.clone() }
     }
 
     fn created(&mut self, record: Record) -> Result<(), CommandError> {
-        self.say(&record, "is there")?;
+        self.say(&record, "is created")?;
         writeln!(self.out, "{}", record.subject().id())?;
         Ok(())
     }
@@ -481,14 +480,4 @@ impl Desk<'_> {
         writeln!(self.err, "The {kind} {name} ({}) {what}.", id.id())?;
         Ok(())
     }
-}
-
-/// The id or name in a text that may say what it is: `team:compilers`.
-pub(crate) fn plain(kind: Kind, text: &str) -> &str {
-    let rest = text.strip_prefix(kind.as_str()).and_then(|rest| rest.strip_prefix(':'));
-    rest.unwrap_or(text)
-}
-
-fn plain_teams(teams: &[String]) -> Vec<String> {
-    teams.iter().map(|team| plain(Kind::Team, team).to_owned()).collect()
 }

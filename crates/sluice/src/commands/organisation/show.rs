@@ -75,7 +75,10 @@ impl Around {
 }
 
 /// What to say instead of an empty list.
-pub(super) fn nothing_yet(kind: Kind) -> String {
+pub(super) fn nothing(kind: Kind, removed: bool) -> String {
+    if removed {
+        return format!("No {} were removed.", kind.several());
+    }
     let create = match kind {
         Kind::Team => "sluice teams create NAME --department D",
         Kind::Person => "sluice people create EMAIL --role ROLE",

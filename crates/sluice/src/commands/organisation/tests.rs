@@ -2,6 +2,8 @@
 
 use crate::commands::Exit;
 use crate::commands::tests::House;
+use crate::config::Settings;
+use crate::config::environment::tests::FixedEnvironment;
 use sluice_core::organisation::Role;
 use sluice_gateway::admin::permissions::Verb;
 
@@ -29,6 +31,18 @@ async fn the_manuals_commands_run_as_written() {
     assert_eq!(key["owner"], "service:build", "it was handed over");
     let verified = json(&house.done("audit verify --json").await);
     assert_eq!(verified["intact"], true);
+}
+
+#[test]
+fn the_manuals_file_is_a_configuration() {
+    let (_, from_file) = PAGE.split_once("```toml\n").unwrap();
+    let (file, _) = from_file.split_once("```").unwrap();
+    let settings = Settings::from_text(None, file, &FixedEnvironment::default());
+    let declared = settings.unwrap_or_else(|problems| panic!("{problems}")).organisation;
+    assert_eq!(
+        (declared.departments.len(), declared.teams.len(), declared.people.len()),
+        (1, 1, 2)
+    );
 }
 
 #[test]
@@ -104,7 +118,9 @@ async fn errors_name_what_is_wrong_and_what_to_type() {
         ("people set boss@example.org --role admin", Exit::Failed, "--role owner"),
         ("people set boss@example.org", Exit::Usage, "name a setting"),
         ("departments remove engineering", Exit::Failed, "compilers"),
-        ("keys create --name x --owner ada", Exit::Usage, "person:P"),
+        ("keys create --name x --owner ada", Exit::Failed, "`sluice services list`"),
+        ("people remove ada@example.org --keys hand-over:team:x", Exit::Usage, "a person or"),
+        ("people remove ada@example.org --keys hand-over:x", Exit::Failed, "no service \"x\""),
         ("keys create --name x --scopes fly", Exit::Usage, "chat, models"),
         ("keys move hers", Exit::Usage, "--team"),
         ("keys rotate hers --grace soon", Exit::Usage, "24h"),
@@ -122,4 +138,135 @@ async fn errors_name_what_is_wrong_and_what_to_type() {
     let run = house.run("departments show engineering").await;
     assert!(run.err.contains("2 departments fit"), "{}", run.err);
     house.done("departments show engineering --account second").await;
+}
+
+/// A department, a team, two people with a key each, and a service.
+async fn company() -> House {
+    let house = House::new();
+    for line in [
+        "departments create engineering",
+        "teams create compilers --department engineering",
+        "people create ada@example.org --team compilers",
+        "people create grace@example.org",
+        "services create build",
+        "keys create --name hers --team compilers --owner ada@example.org",
+        "keys create --name graces --owner grace@example.org",
+    ] {
+        house.done(line).await;
+    }
+    house
+}
+
+#[tokio::test]
+async fn keys_that_a_suspension_concerns_do_not_count_as_working() {
+    let house = company().await;
+    let working =
+        async || json(&house.done("accounts show default --json").await)["valid_keys"].to_string();
+    assert_eq!(working().await, "2");
+    assert!(house.done("accounts list").await.contains("active"));
+    for (line, left) in [
+        ("teams suspend compilers", "1"),
+        ("people suspend grace@example.org", "0"),
+        ("teams resume compilers", "1"),
+        ("people resume grace@example.org", "2"),
+        ("accounts suspend default --reason unpaid", "0"),
+    ] {
+        house.done(line).await;
+        assert_eq!(working().await, left, "after {line}");
+    }
+    let listed = house.done("accounts list").await;
+    assert!(listed.contains("state") && listed.contains(": unpaid"), "{listed}");
+    let shown = house.done("accounts show default").await;
+    assert!(shown.contains("keys that work     0") && shown.contains(": unpaid"), "{shown}");
+}
+
+#[tokio::test]
+async fn what_was_removed_is_listed_and_shown_until_it_is_resumed() {
+    let house = company().await;
+    for (several, name, answer) in [
+        ("services", "build", ""),
+        ("people", "ada@example.org", " --keys suspend"),
+        ("teams", "compilers", " --keys suspend"),
+        ("departments", "engineering", ""),
+    ] {
+        let none = house.run(&format!("{several} list --removed")).await;
+        assert!(none.out.is_empty() && none.err.contains("were removed"), "{}", none.err);
+        house.done(&format!("{several} remove {name}{answer}")).await;
+        assert!(!house.done(&format!("{several} list --json")).await.contains(name));
+        let removed = house.done(&format!("{several} list --removed")).await;
+        assert!(removed.contains(name) && removed.contains("removed 20"), "{removed}");
+        let shown = house.done(&format!("{several} show {name}")).await;
+        assert!(shown.contains("removed 20"), "{shown}");
+        let listed = json(&house.done(&format!("{several} list --removed --json")).await);
+        assert_eq!(json(&house.done(&format!("{several} show {name} --json")).await), listed);
+        assert!(listed["removed_at"].is_string(), "{listed}");
+    }
+    for line in ["departments resume engineering", "teams resume compilers"] {
+        house.done(line).await;
+    }
+    assert!(house.done("teams list").await.contains("compilers"));
+    assert!(house.done("teams list --removed --json").await.is_empty());
+}
+
+#[tokio::test]
+async fn a_key_that_changes_its_account_says_what_it_loses() {
+    let house = company().await;
+    house.done("accounts create --name second --tier lowest").await;
+    for (key, lost) in [("hers", "a team and an owner"), ("graces", "has an owner")] {
+        let stays = house.run(&format!("keys set {key} --class development")).await;
+        assert!(!stays.err.contains("no longer"), "{}", stays.err);
+        let moved = house.run(&format!("keys set {key} --account second")).await;
+        assert!(moved.err.contains(lost) && moved.err.contains("keys move"), "{}", moved.err);
+    }
+}
+
+/// Each word of what is named may say what it is.
+#[tokio::test]
+async fn every_command_takes_a_name_with_its_kind() {
+    let house = company().await;
+    for line in [
+        "usage list --key key:hers --account account:default --json",
+        "keys show key:hers",
+        "keys set key:hers --class production",
+        "keys rotate key:hers --grace 0h",
+        "keys move key:hers --team team:compilers --owner service:build",
+        "keys suspend key:hers",
+        "keys resume key:hers",
+        "keys revoke key:hers",
+        "teams create lab --department department:engineering --account account:default",
+        "teams set team:lab --department department:engineering",
+        "people set person:ada@example.org --team team:lab --team team:compilers",
+        "services set service:build --team team:lab",
+        "accounts set account:default --tier middle",
+        "accounts suspend account:default",
+        "accounts resume account:default",
+        "teams remove team:compilers --keys hand-over:team:lab",
+        "people remove person:grace@example.org --keys hand-over:ada@example.org",
+    ] {
+        house.done(line).await;
+    }
+    let key = json(&house.done("keys show graces --json").await);
+    assert_eq!(key["owner"], "person:ada@example.org");
+}
+
+#[tokio::test]
+async fn messages_say_what_is_so_now_and_give_whole_commands() {
+    let house = company().await;
+    house.done("teams create data-science --department engineering").await;
+    house.done("teams suspend data-science").await;
+    house.done("teams suspend compilers").await;
+    house.done("services suspend build").await;
+    for (line, says) in [
+        ("services create other", "other (ser_"),
+        ("services create third", ") is created."),
+        ("keys move hers --team data-science", "`sluice teams resume data-science` does"),
+        ("keys move hers --owner build", "`sluice services resume build` does"),
+        ("keys rotate graces --grace 0h", "The old one no longer works."),
+        ("keys rotate graces --grace 1h", "The old one works until 2026-11-21T10:30:00Z."),
+        ("keys rotate graces", "ends both at once; `sluice keys rotate key_"),
+        ("keys rotate graces", " --grace 0h` does that"),
+    ] {
+        let run = house.run(line).await;
+        assert!(run.err.contains(says), "{line}: {}", run.err);
+    }
 }

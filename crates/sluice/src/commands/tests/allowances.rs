@@ -52,4 +52,26 @@ async fn keys_show_lists_what_is_left_of_every_allowance() {
     assert_eq!(allowances[1]["setting"], "keys.production.tokens_per_day");
     let table = house.done(&format!("keys show {}", key.id)).await;
     assert!(table.contains("5 requests an hour") && table.contains("least left"), "{table}");
+    assert!(table.contains("have reserved is not in these figures"), "{table}");
+    // The account's are those of its keys together.
+    let account = json(&house.done("accounts show default --json").await);
+    assert_eq!(account["limits"]["allowances"][0]["used"], 2, "{account}");
+    let table = house.done("accounts show default").await;
+    assert!(table.contains("10000 requests an hour") && table.contains("least left"), "{table}");
+}
+
+/// A figure says whose it is: the account's where that is tighter.
+#[tokio::test]
+async fn keys_show_says_whose_figure_binds() {
+    let house = House::new();
+    house.done("keys create --name own --requests-per-hour 5 --tokens-per-day 2000000").await;
+    house.done("keys create --name usual --class enterprise").await;
+    for (key, line) in [
+        ("own", "requests per hour  5 (its own)"),
+        ("own", "tokens per day     1000000 (its account's; its own is 2000000)"),
+        ("usual", "requests per hour  10000 (its account's; its class's is unlimited)"),
+    ] {
+        let shown = house.done(&format!("keys show {key}")).await;
+        assert!(shown.contains(line), "{shown}");
+    }
 }

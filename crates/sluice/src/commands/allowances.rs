@@ -1,38 +1,37 @@
-//! What binds a key, and what is left of it, as far as database and journal know.
+//! What binds a key or an account, and what is left of it, as far as database and journal know.
 //!
 //! What running requests have reserved is known to the server alone (`GET /auth/token`): here it is
 //! told as unknown.
+
+use std::io::{self, Write};
 
 use sluice_core::clock::UnixMillis;
 use sluice_core::organisation::{Attribution, Subject};
 use sluice_gateway::limits::{
     Allowance, AllowanceView, Meter, Span, Window, Zone, mark_what_binds,
 };
-use sluice_storage::{JournalTail, KeyRecord, StorageError, Store, SubjectKind, Used};
+use sluice_gateway::snapshot::Rules;
+use sluice_storage::{
+    AccountRecord, JournalTail, KeyRecord, StorageError, Store, SubjectKind, Used,
+};
 
-use super::show::Around;
-use crate::commands::records::{CommandError, Records};
+use super::records::{Records, table};
 
-/// All allowances of `key` and its account; the one that binds is marked.
-pub(super) async fn of_key(
+/// All allowances of `account`, and with a key those of the key first; the one that binds is marked.
+pub(crate) async fn views(
     records: &Records,
-    key: &KeyRecord,
-    around: &Around,
-) -> Result<Vec<AllowanceView>, CommandError> {
-    let Some(account) = around.account(key) else { return Ok(Vec::new()) };
-    let whose = around.organisation.attribution(key);
-    let of_key = around.rules.key_allowances(key);
-    let of_account = around.rules.account_allowances(account);
-    let bound = [
-        (Subject::Key(whose.key.clone()), of_key),
-        (Subject::Account(whose.account.clone()), of_account),
-    ];
+    rules: &Rules,
+    (key, account): (Option<&KeyRecord>, &AccountRecord),
+    now: UnixMillis,
+) -> Result<Vec<AllowanceView>, StorageError> {
+    let of_key = key.map(|key| (Subject::Key(key.id.clone()), rules.key_allowances(key)));
+    let of_account = (Subject::Account(account.id.clone()), rules.account_allowances(account));
     // The journal first: what is ingested between the two readings counts twice rather than never.
     let tail = records.store.journal_tail(&records.master_key).await?;
     let mut views = Vec::new();
-    for (subject, allowances) in bound {
+    for (subject, allowances) in of_key.into_iter().chain([of_account]) {
         for allowance in &*allowances {
-            views.push(view(&records.store, &tail, (&subject, allowance), around.now).await?);
+            views.push(view(&records.store, &tail, (&subject, allowance), now).await?);
         }
     }
     mark_what_binds(&mut views);
@@ -103,4 +102,38 @@ async fn used(
     };
     let is_of = |whose: &Attribution| whose.subjects().any(|one| one == *subject);
     Ok(stored.plus(tail.used_since(start, is_of)))
+}
+
+/// Prints what binds, and what is left of it.
+pub(crate) fn print(views: &[AllowanceView], out: &mut dyn Write) -> io::Result<()> {
+    let rows: Vec<[String; 7]> = views
+        .iter()
+        .map(|view| {
+            let quantity = &view.allowance.quantity;
+            let known = |figure: Option<u64>| {
+                figure.map_or("?".to_owned(), |figure| quantity.amount(figure).to_string())
+            };
+            let soft = if view.allowance.hard { "" } else { ", soft" };
+            let reset = view.reset.map(|reset| UnixMillis(reset.saturating_mul(1000)));
+            [
+                view.subject.to_string(),
+                format!("{} {}{soft}", quantity.amount(view.allowance.limit), quantity.what()),
+                known(view.used),
+                known(view.left()),
+                reset.map_or("-".to_owned(), UnixMillis::to_rfc3339),
+                view.allowance.source.word.to_owned(),
+                if view.binds { "least left" } else { "" }.to_owned(),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    table(out, ["limit of", "limit", "used", "left", "resets", "from", ""], &rows)?;
+    writeln!(
+        out,
+        "\nWhat running requests have reserved is not in these figures, and `?` is not known here: \
+         only the running server knows both. GET /api/v1/auth/token shows them."
+    )
 }
