@@ -184,8 +184,17 @@ pub enum StorageError {
         /// The database or folder.
         place: String,
     },
+    /// There is a file where a new one is to be written.
+    #[error("{} already exists; name a new file, as nothing is overwritten", .path.display())]
+    FileExists {
+        /// The file.
+        path: PathBuf,
+    },
     /// There is no database of ours.
-    #[error("{place} holds no database of sluice")]
+    #[error(
+        "{place} holds no database of sluice; name the one that `sluice serve` has used, such as \
+         `postgres://…` or its data folder"
+    )]
     NothingThere {
         /// Where one was looked for.
         place: String,

@@ -56,7 +56,7 @@ impl DataLock {
 
 /// Locks the folder itself; `None` where the system or the file system cannot, so that only the
 /// lock file is left.
-fn lock_folder(data_dir: &Path) -> Result<Option<File>, TryLockError> {
+pub(crate) fn lock_folder(data_dir: &Path) -> Result<Option<File>, TryLockError> {
     let Ok(folder) = File::open(data_dir) else { return Ok(None) };
     match folder.try_lock() {
         Ok(()) => Ok(Some(folder)),

@@ -176,6 +176,13 @@ impl MasterKey {
         Ok(())
     }
 
+    /// What the database keeps to know it again.
+    fn check(&self) -> String {
+        let mut mac = hmac(self.derive("master-key-check").expose());
+        mac.update(b"sluice");
+        to_hex(&mac.finalize().into_bytes())
+    }
+
     /// What hashes service keys. Make it once: the derivation costs more than a hash.
     pub fn key_hasher(&self) -> KeyHasher {
         KeyHasher(hmac(self.derive("service-key-hash").expose()))
@@ -192,6 +199,11 @@ pub(crate) fn was_used(data_dir: &Path) -> bool {
     }
 }
 
+const COMPARING: &str = "compare the master key";
+/// What the database keeps of its master key: what only that key gives, and the key's public id.
+const CHECK: &str = "master_key_check";
+const ID: &str = "master_key_id";
+
 impl Store {
     /// Refuses a master key that the database was not made with.
     ///
@@ -199,30 +211,19 @@ impl Store {
     /// has taken the place of a lost one is removed again: nothing was derived from it, and left
     /// there it would look like the one to keep.
     pub async fn check_master_key(&self, key: &MasterKey) -> Result<(), StorageError> {
-        const DOING: &str = "compare the master key";
-        let mut mac = hmac(key.derive("master-key-check").expose());
-        mac.update(b"sluice");
-        let check = to_hex(&mac.finalize().into_bytes());
-        sql("INSERT INTO meta (name, value) VALUES ('master_key_check', $1) \
-             ON CONFLICT (name) DO NOTHING")
-        .bind(&check)
-        .execute(self.database())
-        .await
-        .map_err(StorageError::database(DOING))?;
-        let id = key.id();
-        // Beside the check: versions before this one wrote no id.
-        sql("INSERT INTO meta (name, value) SELECT 'master_key_id', $1 WHERE EXISTS \
-             (SELECT 1 FROM meta WHERE name = 'master_key_check' AND value = $2) \
-             ON CONFLICT (name) DO NOTHING")
-        .bind(&id)
-        .bind(&check)
-        .execute(self.database())
-        .await
-        .map_err(StorageError::database(DOING))?;
-        if self.meta("master_key_check", DOING).await?.is_some_and(|stored| stored == check) {
-            return Ok(());
+        let check = key.check();
+        let mut stored = self.meta(CHECK).await?;
+        if stored.is_none() {
+            self.note(CHECK, &check).await?;
+            // Another process may have been faster.
+            stored = self.meta(CHECK).await?;
         }
-        let (path, needed) = (key.path.clone(), self.meta("master_key_id", DOING).await?);
+        let (id, needed) = (key.id(), self.meta(ID).await?);
+        if stored.is_some_and(|stored| stored == check) {
+            // Earlier versions noted no id.
+            return if needed.is_none() { self.note(ID, &id).await } else { Ok(()) };
+        }
+        let path = key.path.clone();
         if !key.is_new {
             let database = self.location().database();
             return Err(StorageError::KeyIsAnother { path, found: id, database, needed });
@@ -235,18 +236,39 @@ impl Store {
         Err(StorageError::KeyIsMissing { path, needed })
     }
 
+    /// Refuses the master key in the data folder where the database, which has tables, was made with
+    /// another one. Where there is none that can be read, whoever asks for it is told.
+    pub(crate) async fn check_present_master_key(&self) -> Result<(), StorageError> {
+        let Ok(key) = MasterKey::load(self.data_dir()) else { return Ok(()) };
+        match self.meta(CHECK).await? {
+            Some(stored) if stored != key.check() => {
+                let (found, database) = (key.id(), self.location().database());
+                let needed = self.meta(ID).await?;
+                Err(StorageError::KeyIsAnother { path: key.path, found, database, needed })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// What the database notes under a name.
-    async fn meta(
-        &self,
-        name: &'static str,
-        doing: &'static str,
-    ) -> Result<Option<String>, StorageError> {
+    async fn meta(&self, name: &'static str) -> Result<Option<String>, StorageError> {
         let row = sql("SELECT value FROM meta WHERE name = $1")
             .bind(name)
             .fetch_optional(self.database())
             .await
-            .map_err(StorageError::database(doing))?;
+            .map_err(StorageError::database(COMPARING))?;
         row.map(|row| row.string("value")).transpose()
+    }
+
+    /// Notes something under a name that has nothing yet.
+    async fn note(&self, name: &'static str, value: &str) -> Result<(), StorageError> {
+        sql("INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING")
+            .bind(name)
+            .bind(value)
+            .execute(self.database())
+            .await
+            .map(drop)
+            .map_err(StorageError::database(COMPARING))
     }
 }
 

@@ -3,7 +3,7 @@
 //! All missing steps run in one transaction that holds the write lock, so that a server and a
 //! command that start at once do not run them twice.
 
-use crate::database::{Transaction, sql, translate};
+use crate::database::{Target, Transaction, has_schema, sql, translate};
 use crate::error::StorageError;
 use crate::open::Store;
 
@@ -43,9 +43,23 @@ pub(crate) fn newest() -> i64 {
     STEPS.last().map_or(0, |(version, _)| *version)
 }
 
+/// The version of the database's tables: 0 where it has none. Refuses what a newer program made.
+///
+/// Neither waits for those who write nor needs the right to make tables.
+pub(crate) async fn found(store: &Store) -> Result<i64, StorageError> {
+    let found = match has_schema(store.database()).await {
+        Ok(true) => version(store.database()).await,
+        Ok(false) => Ok(0),
+        Err(error) => Err(error),
+    };
+    let found = found.map_err(|error| store.is_no_database(error))?;
+    check(found).map(|()| found)
+}
+
 /// Runs the steps that the database has not seen.
 pub(crate) async fn run(store: &Store) -> Result<(), StorageError> {
     let mut tx = store.begin_write(DOING).await.map_err(|error| store.is_no_database(error))?;
+    tx.may_take_long().await.map_err(StorageError::database(DOING))?;
     run_to(&mut tx, newest()).await.map_err(|error| match error {
         StorageError::Database { source, doing } => {
             StorageError::may_not_create(&store.location().database(), source, doing)
@@ -55,17 +69,20 @@ pub(crate) async fn run(store: &Store) -> Result<(), StorageError> {
     tx.commit(DOING).await
 }
 
+/// Refuses what a newer program made.
+fn check(found: i64) -> Result<(), StorageError> {
+    let known = newest();
+    if found > known { Err(StorageError::TooNew { found, known }) } else { Ok(()) }
+}
+
 /// Runs the steps up to `wanted` that the database has not seen.
 pub(crate) async fn run_to(tx: &mut Transaction, wanted: i64) -> Result<(), StorageError> {
     sql("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT PRIMARY KEY)")
         .execute(&mut *tx)
         .await
         .map_err(StorageError::database(DOING))?;
-    let found = version(tx).await?;
-    let known = newest();
-    if found > known {
-        return Err(StorageError::TooNew { found, known });
-    }
+    let found = version(&mut *tx).await?;
+    check(found)?;
     let missing = STEPS.iter().filter(|(version, _)| (found + 1..=wanted).contains(version));
     for (version, script) in missing {
         let script = match (script, tx.is_postgres()) {
@@ -84,9 +101,9 @@ pub(crate) async fn run_to(tx: &mut Transaction, wanted: i64) -> Result<(), Stor
 }
 
 /// The version of a database that has tables.
-pub(crate) async fn version(tx: &mut Transaction) -> Result<i64, StorageError> {
+pub(crate) async fn version<'c>(on: impl Into<Target<'c>>) -> Result<i64, StorageError> {
     sql("SELECT COALESCE(MAX(version), 0) AS version FROM schema_version")
-        .fetch_one(tx)
+        .fetch_one(on)
         .await
         .map_err(StorageError::database(DOING))?
         .integer("version")
@@ -205,6 +222,36 @@ mod tests {
         one.unwrap();
         other.unwrap();
         Store::open(dir.path()).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_is_up_to_date_is_opened_while_somebody_writes() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let key = crate::MasterKey::load_or_create(dir.path()).unwrap();
+        store.check_master_key(&key).await.unwrap();
+        let writing = store.begin_write("test").await.unwrap();
+        let other = Store::open(dir.path()).await.unwrap();
+        other.check_master_key(&key).await.unwrap();
+        writing.rollback("test").await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn under_another_master_key_nothing_is_brought_up_to_date() {
+        let (dir, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let store = at(dir.path(), 7).await;
+        let key = crate::MasterKey::load_or_create(dir.path()).unwrap();
+        store.check_master_key(&key).await.unwrap();
+        crate::MasterKey::load_or_create(elsewhere.path()).unwrap();
+        let file = |dir: &std::path::Path| dir.join(crate::master_key::FILE);
+        let kept = std::fs::read(file(dir.path())).unwrap();
+        std::fs::copy(file(elsewhere.path()), file(dir.path())).unwrap();
+        let error = Store::open(dir.path()).await.unwrap_err();
+        assert!(matches!(error, StorageError::KeyIsAnother { .. }), "{error}");
+        assert_eq!(version(store.database()).await.unwrap(), 7);
+        std::fs::write(file(dir.path()), kept).unwrap();
+        Store::open(dir.path()).await.unwrap();
+        assert_eq!(version(store.database()).await.unwrap(), newest());
     }
 
     #[tokio::test]

@@ -8,7 +8,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::database::{DATABASE_FILE, Database, PostgresUrl, Transaction, check_integrity};
+use crate::database::{
+    DATABASE_FILE, Database, PostgresUrl, Transaction, check_integrity, has_schema,
+};
 use crate::error::StorageError;
 use crate::place::Place;
 use crate::{journal, master_key, migrate, seal};
@@ -73,6 +75,11 @@ impl Location {
             Some(("postgres" | "postgresql", _)) => Self::new(&configured.data_dir, Some(text)),
             Some(("sqlite", "")) => Err("write the data folder behind `sqlite:`".into()),
             Some(("sqlite", folder)) => Self::new(Path::new(folder), None),
+            // A slip in the scheme must not make a folder of a password's name.
+            _ if text.contains("://") => {
+                Err("an address begins with `postgres://`; a data folder is written without `://`"
+                    .into())
+            }
             _ => Self::new(Path::new(text), None),
         }
     }
@@ -141,21 +148,32 @@ impl Store {
         let store = Self::connect(location).await?;
         if store.location.server.is_some()
             && let Some(remains) = remains(store.data_dir())
-            && !store.database.has_schema().await?
+            && !has_schema(&store.database).await?
         {
             let server = store.location.database();
             store.close().await;
             return Err(StorageError::DatabaseIsEmpty { server, remains });
         }
-        migrate::run(&store).await?;
+        store.bring_up_to_date().await?;
         Ok(store)
     }
 
     /// Opens the database, and makes a new one also where another one was.
     pub async fn open_new(location: impl Into<Location>) -> Result<Self, StorageError> {
         let store = Self::connect(location.into()).await?;
-        migrate::run(&store).await?;
+        store.bring_up_to_date().await?;
         Ok(store)
+    }
+
+    /// Brings the tables to this program's version. Where that is due, a master key of another
+    /// database is refused first: whatever is wrong with the data folder shall not change this one.
+    pub(crate) async fn bring_up_to_date(&self) -> Result<(), StorageError> {
+        match migrate::found(self).await? {
+            found if found == migrate::newest() => return Ok(()),
+            0 => {}
+            _ => self.check_present_master_key().await?,
+        }
+        migrate::run(self).await
     }
 
     /// Opens the database, whatever is in it.
@@ -319,6 +337,19 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_unknown_address_is_no_data_folder() {
+        let configured = Location::from(Path::new("configured"));
+        for text in ["postgress://sluice:s3cret@db/x", "mysql://u:s3cret@db/x", "Postgres://s3cret@h/x"]
+        {
+            let error = Location::parse(text, &configured).unwrap_err();
+            assert!(error.contains("postgres://") && !error.contains("s3cret"), "{error}");
+        }
+        for text in ["data", "/var/lib/sluice", "sqlite:data", "config", "postgres://u:p@h/x"] {
+            Location::parse(text, &configured).unwrap();
+        }
+    }
 
     #[tokio::test]
     async fn a_folder_that_cannot_be_made_is_named_with_the_fix() {

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use sluice_core::clock::UnixMillis;
 use sqlx::{Connection as _, PgConnection, Row as _};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep};
 
-use crate::database::{PostgresUrl, Transaction, sql};
+use crate::database::{ANSWER, PostgresUrl, Transaction, answer, sql};
 use crate::error::StorageError;
 use crate::master_key::{random_bytes, to_hex};
 use crate::open::{Location, Store};
@@ -21,8 +21,6 @@ const LOCK: i64 = 0x5175_1ce0_0000_0002;
 /// How long a start waits for the lock: PostgreSQL needs a moment to notice that the process before
 /// was killed.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// How long the connection may take to answer before it counts as lost.
-const ANSWER: Duration = Duration::from_secs(5);
 /// PostgreSQL looks for a client that is silent every so often, so that the lock of a machine that
 /// is gone is free after half a minute.
 const NOTICE_SILENCE: &str = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; \
@@ -39,6 +37,8 @@ struct OnServer {
     process: Process,
     /// `None` once it was lost.
     connection: Option<PgConnection>,
+    /// Whether the database names this server since it took the lock.
+    announced: bool,
 }
 
 /// A server, as the others see it.
@@ -63,7 +63,7 @@ impl Serving {
         let Some(url) = location.server() else { return Ok(Self(None)) };
         let process = Process { host: host(), id: std::process::id(), since: now };
         let holder = to_hex(&random_bytes::<16>()?);
-        let mut taken = OnServer { url: url.clone(), holder, process, connection: None };
+        let mut taken = OnServer { url: url.clone(), holder, process, connection: None, announced: false };
         let until = Instant::now() + PATIENCE;
         loop {
             match taken.lock().await {
@@ -77,9 +77,9 @@ impl Serving {
     }
 
     /// Names this server in the database, which is open by now.
-    pub async fn announce(&self, store: &Store) -> Result<(), StorageError> {
+    pub async fn announce(&mut self, store: &Store) -> Result<(), StorageError> {
         const DOING: &str = "name this server in the database";
-        let Some(on_server) = &self.0 else { return Ok(()) };
+        let Some(on_server) = &mut self.0 else { return Ok(()) };
         let process = &on_server.process;
         let mut tx = store.begin_write(DOING).await?;
         sql("INSERT INTO serving (id, holder, host, process, since) VALUES (1, $1, $2, $3, $4) \
@@ -92,20 +92,27 @@ impl Serving {
         .execute(&mut tx)
         .await
         .map_err(StorageError::database(DOING))?;
-        tx.commit(DOING).await
+        tx.commit(DOING).await?;
+        on_server.announced = true;
+        Ok(())
     }
 
     /// Makes sure that the right is still this server's: takes it again after a lost connection,
     /// unless another server has it by now, which the error names. `true`: it had been lost.
     pub async fn keep(&mut self, store: &Store) -> Result<bool, StorageError> {
         let Some(on_server) = &mut self.0 else { return Ok(false) };
-        if let Some(connection) = &mut on_server.connection {
-            if let Ok(Ok(())) = timeout(ANSWER, connection.ping()).await {
-                return Ok(false);
-            }
+        if let Some(connection) = &mut on_server.connection
+            && answer(Some(ANSWER), connection.ping()).await.is_err()
+        {
             on_server.connection = None;
         }
-        on_server.lock().await?;
+        if on_server.connection.is_some() && on_server.announced {
+            return Ok(false);
+        }
+        if on_server.connection.is_none() {
+            on_server.announced = false;
+            on_server.lock().await?;
+        }
         // Another server may have served and gone meanwhile.
         self.announce(store).await?;
         Ok(true)
@@ -120,24 +127,20 @@ impl Serving {
 impl OnServer {
     async fn lock(&mut self) -> Result<(), StorageError> {
         const DOING: &str = "take the right to serve from the database";
-        let failed = || StorageError::database(DOING);
         let mut connection = self.url.connect().await?;
         // Settings that an older server does not know are left out; the lock holds without them.
         for setting in NOTICE_SILENCE.split("; ") {
-            let _ = sqlx::query(setting).execute(&mut connection).await;
+            let _ = answer(Some(ANSWER), sqlx::query(setting).execute(&mut connection)).await;
         }
-        let free: bool = sqlx::query_scalar("SELECT pg_try_advisory_lock($1)")
-            .bind(LOCK)
-            .fetch_one(&mut connection)
-            .await
-            .map_err(failed())?;
+        let lock = sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(LOCK);
+        let free: bool =
+            answer(Some(ANSWER), lock.fetch_one(&mut connection)).await.map_err(StorageError::database(DOING))?;
         if free {
             self.connection = Some(connection);
             return Ok(());
         }
-        let named = sqlx::query("SELECT host, process, since FROM serving WHERE id = 1")
-            .fetch_optional(&mut connection)
-            .await;
+        let named = sqlx::query("SELECT host, process, since FROM serving WHERE id = 1");
+        let named = answer(Some(ANSWER), named.fetch_optional(&mut connection)).await;
         // There may be no such table yet, or no row.
         let by = named.ok().flatten().and_then(|row| {
             let (id, since): (i64, i64) = (row.try_get(1).ok()?, row.try_get(2).ok()?);

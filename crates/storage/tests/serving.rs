@@ -23,7 +23,7 @@ async fn refusal(location: Location) -> String {
 #[tokio::test]
 async fn a_second_server_is_refused_and_the_first_is_named() {
     let Some(place) = Place::postgres() else { return };
-    let first = Serving::take(&place.location(), NOW).await.unwrap();
+    let mut first = Serving::take(&place.location(), NOW).await.unwrap();
     let (store, _) = place.open().await;
     first.announce(&store).await.unwrap();
     let error = Serving::take(&place.location(), NOW).await.unwrap_err();
@@ -52,7 +52,7 @@ async fn a_server_that_another_one_followed_stores_nothing_until_that_one_is_gon
     Serving::take(&place.location(), NOW).await.unwrap_err();
 
     server.cut_connections();
-    let second = Serving::take(&place.location(), NOW).await.unwrap();
+    let mut second = Serving::take(&place.location(), NOW).await.unwrap();
     while second.announce(&store).await.is_err() {}
     Journal::open(place.path(), &master).unwrap().append(&request(0)).unwrap();
     let error = ingester.run_once().await.unwrap_err();
@@ -65,6 +65,29 @@ async fn a_server_that_another_one_followed_stores_nothing_until_that_one_is_gon
     while !matches!(first.keep(&store).await, Ok(true)) {}
     ingester.run_to_end().await.unwrap();
     assert_eq!(store.usage(&UsageFilter::default()).await.unwrap().len(), 1);
+}
+
+/// The right to serve was taken again, and the name could not be written at once.
+#[tokio::test]
+async fn a_server_that_could_not_name_itself_tries_again() {
+    let Some(place) = Place::postgres() else { return };
+    let (store, master) = place.open().await;
+    let mut serving = Serving::take(&place.location(), NOW).await.unwrap();
+    serving.announce(&store).await.unwrap();
+    let mut ingester = Ingester::new(store.clone(), &master);
+    ingester.hold(&serving);
+    let server = place.server().unwrap();
+    let another = "UPDATE serving SET holder = 'another one, which is gone';";
+    server.run(&format!("{another} ALTER TABLE serving RENAME TO elsewhere")).unwrap();
+    server.cut_connections();
+    // The connection is noticed to be lost, the lock is free a moment later.
+    let told = async |serving: &mut Serving| serving.keep(&store).await.unwrap_err().to_string();
+    while !told(&mut serving).await.contains("name this server") {}
+    server.run("ALTER TABLE elsewhere RENAME TO serving").unwrap();
+    assert!(serving.keep(&store).await.unwrap(), "it names itself");
+    assert!(!serving.keep(&store).await.unwrap());
+    Journal::open(place.path(), &master).unwrap().append(&request(0)).unwrap();
+    ingester.run_to_end().await.unwrap();
 }
 
 #[tokio::test]
@@ -109,6 +132,19 @@ async fn a_database_without_rights_or_with_another_encoding_is_refused_with_the_
         let said = refusal(Location::new(dir.path(), Some(&database.url())).unwrap()).await;
         assert!(said.contains(encoding) && said.contains("ENCODING 'UTF8'"), "{said}");
     }
+}
+
+#[tokio::test]
+async fn what_is_up_to_date_needs_no_right_to_make_tables() {
+    let Some(place) = Place::postgres() else { return };
+    let (store, master) = place.open().await;
+    store.check_master_key(&master).await.unwrap();
+    store.close().await;
+    let server = place.server().unwrap();
+    server.run_as_superuser(&format!("ALTER DATABASE {} OWNER TO postgres", server.name()));
+    server.run("CREATE TABLE test (id BIGINT)").unwrap_err();
+    let (store, master) = place.open().await;
+    store.check_master_key(&master).await.unwrap();
 }
 
 #[tokio::test]

@@ -47,7 +47,7 @@ async fn try_open(
     clock: &dyn Clock,
 ) -> Result<(Store, Serving), StorageError> {
     // First: a second server must not touch the database of the first.
-    let serving = Serving::take(location, clock.now()).await?;
+    let mut serving = Serving::take(location, clock.now()).await?;
     let store = match new_database {
         false => Store::open(location.clone()).await?,
         true => Store::open_new(location.clone()).await?,

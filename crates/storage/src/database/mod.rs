@@ -14,13 +14,13 @@ mod value;
 use std::path::Path;
 
 use sqlx::postgres::PgPool;
-use sqlx::sqlite::SqlitePool;
-use sqlx::{Postgres, Sqlite};
+use sqlx::sqlite::{SqliteJournalMode, SqlitePool};
+use sqlx::Sqlite;
 
 use crate::error::StorageError;
 
 pub(crate) use bulk::{add_saturating, in_sizes, insert_many, insert_one, update_one};
-pub(crate) use postgres::{PostgresUrl, is_away, translate};
+pub(crate) use postgres::{ANSWER, PostgresUrl, answer, is_away, translate};
 pub(crate) use row::{Kind, Row};
 pub(crate) use sqlite::{DATABASE_FILE, check_integrity};
 pub(crate) use statement::{Statement, sql};
@@ -39,7 +39,7 @@ pub(crate) enum Database {
 #[derive(Debug)]
 pub(crate) enum Transaction {
     Sqlite(sqlx::Transaction<'static, Sqlite>),
-    Postgres(sqlx::Transaction<'static, Postgres>),
+    Postgres(postgres::Tx),
 }
 
 /// Where a statement runs.
@@ -60,27 +60,36 @@ impl<'c> From<&'c mut Transaction> for Target<'c> {
     }
 }
 
+/// Whether there is anything of ours in a database.
+pub(crate) async fn has_schema<'c>(on: impl Into<Target<'c>>) -> Result<bool, StorageError> {
+    let target = on.into();
+    let text = match &target {
+        Target::Database(Database::Sqlite(_)) | Target::Transaction(Transaction::Sqlite(_)) => {
+            "SELECT COUNT(*) > 0 AS found FROM sqlite_master WHERE name = 'schema_version'"
+        }
+        Target::Database(Database::Postgres(_)) | Target::Transaction(Transaction::Postgres(_)) => {
+            "SELECT to_regclass('schema_version') IS NOT NULL AS found"
+        }
+    };
+    let found = sql(text).fetch_one(target).await;
+    found.map_err(StorageError::database("look for tables"))?.flag("found")
+}
+
 impl Database {
     /// Opens a database's file, and makes it where it is missing.
     pub(crate) async fn open_file(path: &Path) -> Result<Self, StorageError> {
-        sqlite::open(path).await.map(Self::Sqlite)
+        sqlite::open(path, SqliteJournalMode::Wal).await.map(Self::Sqlite)
+    }
+
+    /// Makes a database's file that gets its name later. It is whole by itself: nothing of it waits
+    /// in a write-ahead log, which would not be renamed with it.
+    pub(crate) async fn open_draft(path: &Path) -> Result<Self, StorageError> {
+        sqlite::open(path, SqliteJournalMode::Delete).await.map(Self::Sqlite)
     }
 
     /// Makes an empty database in memory.
     pub(crate) async fn in_memory() -> Result<Self, StorageError> {
         sqlite::in_memory().await.map(Self::Sqlite)
-    }
-
-    /// Whether there is anything of ours in it.
-    pub(crate) async fn has_schema(&self) -> Result<bool, StorageError> {
-        let text = match self {
-            Self::Sqlite(_) => {
-                "SELECT COUNT(*) > 0 AS found FROM sqlite_master WHERE name = 'schema_version'"
-            }
-            Self::Postgres(_) => "SELECT to_regclass('schema_version') IS NOT NULL AS found",
-        };
-        let found = sql(text).fetch_one(self).await;
-        found.map_err(StorageError::database("look for tables"))?.flag("found")
     }
 
     /// Opens a server's database.
@@ -96,7 +105,7 @@ impl Database {
     ) -> Result<Transaction, StorageError> {
         let begun = match self {
             Self::Sqlite(pool) => sqlite::begin_write(pool).await.map(Transaction::Sqlite),
-            Self::Postgres(pool) => postgres::begin_write(pool).await.map(Transaction::Postgres),
+            Self::Postgres(pool) => postgres::Tx::write(pool).await.map(Transaction::Postgres),
         };
         begun.map_err(StorageError::database(doing))
     }
@@ -108,7 +117,7 @@ impl Database {
     ) -> Result<Transaction, StorageError> {
         let begun = match self {
             Self::Sqlite(pool) => pool.begin().await.map(Transaction::Sqlite),
-            Self::Postgres(pool) => postgres::begin_read(pool).await.map(Transaction::Postgres),
+            Self::Postgres(pool) => postgres::Tx::read(pool).await.map(Transaction::Postgres),
         };
         begun.map_err(StorageError::database(doing))
     }
@@ -140,11 +149,13 @@ impl Transaction {
         done.map_err(StorageError::database(doing))
     }
 
-    /// Lets it wait for something else as long as it takes, which would hold up other writers.
-    pub(crate) async fn may_idle(&mut self) -> Result<(), sqlx::Error> {
+    /// Lets each statement, and whatever the transaction waits for in between, take as long as it
+    /// takes. While it writes, that holds up other writers: it is for a database that nobody uses
+    /// meanwhile.
+    pub(crate) async fn may_take_long(&mut self) -> Result<(), sqlx::Error> {
         match self {
             Self::Sqlite(_) => Ok(()),
-            Self::Postgres(tx) => postgres::may_idle(tx).await,
+            Self::Postgres(tx) => tx.may_take_long().await,
         }
     }
 
@@ -153,7 +164,10 @@ impl Transaction {
         let script = sqlx::raw_sql(sqlx::AssertSqlSafe(script));
         match self {
             Self::Sqlite(tx) => script.execute(&mut **tx).await.map(drop),
-            Self::Postgres(tx) => script.execute(&mut **tx).await.map(drop),
+            Self::Postgres(tx) => {
+                let (connection, limit) = tx.parts();
+                answer(limit, script.execute(connection)).await.map(drop)
+            }
         }
     }
 

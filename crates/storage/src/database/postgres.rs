@@ -1,12 +1,15 @@
-//! What only PostgreSQL needs: its address, its settings, and what its refusals mean.
+//! What only PostgreSQL needs: its address, its settings, its transactions, and what its refusals
+//! mean.
 
 use std::fmt;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::str::FromStr as _;
 use std::time::Duration;
 
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
-use sqlx::{ConnectOptions as _, Postgres};
+use futures_util::{Stream, TryStreamExt as _};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
+use sqlx::{ConnectOptions as _, Connection as _, Postgres};
+use tokio::time::timeout;
 
 use crate::error::StorageError;
 
@@ -18,9 +21,19 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// arbitrary, and the same in every version.
 const WRITERS: i64 = 0x5175_1ce0_0000_0001;
 
-/// A writer that hangs, or whose machine is gone, must not hold up the others for ever.
-const BOUNDS: &str = "SET lock_timeout = '10s'; \
-                      SET idle_in_transaction_session_timeout = '60s'";
+/// How long the server may be silent while it runs a statement: what is more silent counts as away.
+/// More than `lock_timeout`, so that a server that works answers first.
+pub(super) const SILENCE: Duration = Duration::from_secs(30);
+/// How long it may take to answer what costs it nothing.
+pub(crate) const ANSWER: Duration = Duration::from_secs(5);
+
+/// What each connection sets. A writer that hangs, or whose machine is gone, must not hold up the
+/// others for ever, and neither must a statement that nobody waits for any more. A commit is on disk
+/// when it is answered, whatever the server's default is: the journal forgets what was committed.
+const SETTINGS: &str = "SET lock_timeout = '10s'; SET statement_timeout = '5min'; \
+                        SET idle_in_transaction_session_timeout = '60s'; \
+                        SELECT set_config('synchronous_commit', 'on', false) \
+                        WHERE current_setting('synchronous_commit') = 'off'";
 
 /// Where a PostgreSQL server is, and how to sign in there. Never prints the password.
 #[derive(Clone)]
@@ -57,9 +70,9 @@ impl PostgresUrl {
     }
 
     /// A connection of its own, which ends with the value that holds it.
-    pub(crate) async fn connect(&self) -> Result<sqlx::PgConnection, StorageError> {
+    pub(crate) async fn connect(&self) -> Result<PgConnection, StorageError> {
         let connecting = self.options.connect();
-        match tokio::time::timeout(PATIENCE, connecting).await {
+        match timeout(PATIENCE, connecting).await {
             Ok(connected) => connected.map_err(|source| self.explain(source)),
             Err(_) => Err(self.explain(sqlx::Error::PoolTimedOut)),
         }
@@ -73,17 +86,24 @@ impl PostgresUrl {
             .acquire_timeout(PATIENCE)
             .after_connect(|connection, _| {
                 Box::pin(async move {
-                    sqlx::raw_sql(BOUNDS).execute(connection).await?;
+                    sqlx::raw_sql(SETTINGS).execute(connection).await?;
                     Ok(())
+                })
+            })
+            .after_release(|connection, _| {
+                // The driver asks the server, too, before it takes a connection back, but without
+                // a limit. After an error, it closes the connection without asking.
+                Box::pin(async move {
+                    answer(Some(ANSWER), connection.ping()).await?;
+                    Ok(true)
                 })
             })
             .connect_with(self.options.clone())
             .await
             .map_err(|source| self.explain(source))?;
-        let encoding: String = sqlx::query_scalar("SHOW server_encoding")
-            .fetch_one(&pool)
-            .await
-            .map_err(|source| self.explain(source))?;
+        let encoding = sqlx::query_scalar("SHOW server_encoding").fetch_one(&pool);
+        let encoding: String =
+            answer(Some(ANSWER), encoding).await.map_err(|source| self.explain(source))?;
         if encoding != "UTF8" {
             pool.close().await;
             return Err(StorageError::Encoding { server: self.server.clone(), encoding });
@@ -135,28 +155,86 @@ impl fmt::Debug for PostgresUrl {
     }
 }
 
-/// Writers wait for each other, as SQLite's do.
-pub(super) async fn begin_write(
-    pool: &PgPool,
-) -> Result<sqlx::Transaction<'static, Postgres>, sqlx::Error> {
-    let mut tx = pool.begin().await?;
-    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(WRITERS).execute(&mut *tx).await?;
-    Ok(tx)
+/// Waits for the server's answer, at most for `limit` where there is one. A server that stays silent
+/// is away; the connection is closed once it is given back to the pool.
+pub(crate) async fn answer<T>(
+    limit: Option<Duration>,
+    asked: impl Future<Output = Result<T, sqlx::Error>>,
+) -> Result<T, sqlx::Error> {
+    let Some(limit) = limit else { return asked.await };
+    timeout(limit, asked).await.unwrap_or_else(|_| {
+        let silent = format!("the server has not answered for {} seconds", limit.as_secs());
+        Err(sqlx::Error::Io(io::Error::new(ErrorKind::TimedOut, silent)))
+    })
 }
 
-pub(super) async fn begin_read(
-    pool: &PgPool,
-) -> Result<sqlx::Transaction<'static, Postgres>, sqlx::Error> {
-    let mut tx = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
-    may_idle(&mut tx).await?;
-    Ok(tx)
+/// All rows of an answer. The limit is for each row.
+pub(super) async fn all<R>(
+    limit: Option<Duration>,
+    mut rows: impl Stream<Item = Result<R, sqlx::Error>> + Unpin,
+) -> Result<Vec<R>, sqlx::Error> {
+    let mut all = Vec::new();
+    while let Some(row) = answer(limit, rows.try_next()).await? {
+        all.push(row);
+    }
+    Ok(all)
 }
 
-/// Takes the bound of idle time off a transaction that holds nobody up: one that only reads, or that
-/// fills a database which nobody uses yet.
-pub(super) async fn may_idle(tx: &mut sqlx::PgConnection) -> Result<(), sqlx::Error> {
-    sqlx::query("SET LOCAL idle_in_transaction_session_timeout = 0").execute(tx).await?;
-    Ok(())
+/// A transaction, and how long the server may be silent in it.
+#[derive(Debug)]
+pub(crate) struct Tx {
+    inner: sqlx::Transaction<'static, Postgres>,
+    limit: Option<Duration>,
+}
+
+impl Tx {
+    /// Begins one that writes. Writers wait for each other, as SQLite's do. What it reads after the
+    /// lock is what the writer before it has left, whatever isolation is the server's default.
+    pub(super) async fn write(pool: &PgPool) -> Result<Self, sqlx::Error> {
+        let mut tx = Self::begin(pool, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE").await?;
+        let lock = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(WRITERS);
+        answer(tx.limit, lock.execute(&mut *tx.inner)).await?;
+        Ok(tx)
+    }
+
+    /// Begins one that sees one state. It holds nobody up, however long it takes.
+    pub(super) async fn read(pool: &PgPool) -> Result<Self, sqlx::Error> {
+        let mut tx = Self::begin(pool, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+        tx.lift_bounds().await?;
+        Ok(tx)
+    }
+
+    async fn begin(pool: &PgPool, statement: &'static str) -> Result<Self, sqlx::Error> {
+        let inner = answer(Some(SILENCE), pool.begin_with(statement)).await?;
+        Ok(Self { inner, limit: Some(SILENCE) })
+    }
+
+    /// Takes the server's bounds of time off a transaction that holds nobody up: one that only reads,
+    /// or that fills a database which nobody uses yet.
+    async fn lift_bounds(&mut self) -> Result<(), sqlx::Error> {
+        let lift = "SET LOCAL idle_in_transaction_session_timeout = 0; \
+                    SET LOCAL statement_timeout = 0";
+        answer(self.limit, sqlx::raw_sql(lift).execute(&mut *self.inner)).await.map(drop)
+    }
+
+    pub(super) async fn may_take_long(&mut self) -> Result<(), sqlx::Error> {
+        self.lift_bounds().await?;
+        self.limit = None;
+        Ok(())
+    }
+
+    /// The connection that it runs on, and how long the server may be silent.
+    pub(super) fn parts(&mut self) -> (&mut PgConnection, Option<Duration>) {
+        (&mut self.inner, self.limit)
+    }
+
+    pub(super) async fn commit(self) -> Result<(), sqlx::Error> {
+        answer(self.limit, self.inner.commit()).await
+    }
+
+    pub(super) async fn rollback(self) -> Result<(), sqlx::Error> {
+        answer(Some(ANSWER), self.inner.rollback()).await
+    }
 }
 
 /// The step of a schema that is written for both, as PostgreSQL takes it: text sorts by its bytes,
@@ -168,6 +246,7 @@ pub(crate) fn translate(step: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::database::{Database, sql};
 
     #[test]
     fn an_address_is_told_without_its_password() {
@@ -180,5 +259,93 @@ mod tests {
             let error = PostgresUrl::parse(wrong).unwrap_err();
             assert!(!error.contains("s3cret"), "{error}");
         }
+    }
+
+    /// A database on the shared server, and its connections.
+    async fn opened() -> Option<(sluice_testpostgres::Database, Database)> {
+        let server = sluice_testpostgres::Database::create()?;
+        let database =
+            Database::open_server(&PostgresUrl::parse(&server.url()).unwrap()).await.unwrap();
+        Some((server, database))
+    }
+
+    /// A statement that is not answered as long as anybody looks.
+    const ENDLESS: &str = "SELECT pg_sleep(3600)";
+
+    #[tokio::test]
+    async fn a_server_that_falls_silent_is_away_and_takes_no_connection_with_it() {
+        let Some((server, database)) = opened().await else { return };
+        let running = format!(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = '{}' AND query LIKE '{ENDLESS}'",
+            server.name()
+        );
+        // Twice as many as there are connections.
+        for number in 1..=2 * CONNECTIONS {
+            let on = database.clone();
+            let asked = tokio::spawn(async move { sql(ENDLESS).execute(&on).await });
+            while server.run(&running).unwrap() != number.to_string() {
+                tokio::task::yield_now().await;
+            }
+            tokio::time::pause();
+            let error = asked.await.unwrap().unwrap_err();
+            assert!(is_away(&error) && error.to_string().contains("30 seconds"), "{error}");
+            let Database::Postgres(pool) = &database else { panic!("{database:?}") };
+            while pool.size() > 0 {
+                tokio::time::advance(ANSWER).await;
+            }
+            tokio::time::resume();
+        }
+        sql("SELECT 1").execute(&database).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_transaction_on_a_server_that_falls_silent_ends() {
+        let Some((_server, database)) = opened().await else { return };
+        for write in [true, false] {
+            let mut tx = match write {
+                true => database.begin_write("test").await.unwrap(),
+                false => database.begin_read("test").await.unwrap(),
+            };
+            tokio::time::pause();
+            let error = sql(ENDLESS).fetch_all(&mut tx).await.map(drop).unwrap_err();
+            assert!(is_away(&error), "{error}");
+            let ended = if write { tx.commit("test").await } else { tx.rollback("test").await };
+            assert!(ended.unwrap_err().is_away());
+            tokio::time::resume();
+        }
+        let mut tx = database.begin_read("test").await.unwrap();
+        sql("SELECT 1").execute(&mut tx).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn durability_and_isolation_are_not_the_servers_defaults() {
+        let Some(server) = sluice_testpostgres::Database::create() else { return };
+        let (name, url) = (server.name(), PostgresUrl::parse(&server.url()).unwrap());
+        for (default, value) in [
+            ("synchronous_commit", "off"),
+            ("default_transaction_isolation", "serializable"),
+            ("default_transaction_read_only", "on"),
+        ] {
+            server.run_as_superuser(&format!("ALTER USER {name} SET {default} = '{value}'"));
+        }
+        let database = Database::open_server(&url).await.unwrap();
+        let mut tx = database.begin_write("test").await.unwrap();
+        for (setting, expected) in [
+            ("synchronous_commit", "on"),
+            ("transaction_isolation", "read committed"),
+            ("transaction_read_only", "off"),
+            ("statement_timeout", "5min"),
+        ] {
+            let row = sql(format!("SELECT current_setting('{setting}') AS found"));
+            let row = row.fetch_one(&mut tx).await.unwrap();
+            assert_eq!(row.string("found").unwrap(), expected, "{setting}");
+        }
+        drop(tx);
+        // A stricter setting stays.
+        server.run_as_superuser(&format!("ALTER USER {name} SET synchronous_commit = remote_apply"));
+        let database = Database::open_server(&url).await.unwrap();
+        let row = sql("SELECT current_setting('synchronous_commit') AS found");
+        let row = row.fetch_one(&database).await.unwrap();
+        assert_eq!(row.string("found").unwrap(), "remote_apply");
     }
 }

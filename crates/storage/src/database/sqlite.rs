@@ -20,13 +20,17 @@ const BUSY: Duration = Duration::from_secs(10);
 /// Pause between two tries to open a file that somebody else is making.
 const RETRY: Duration = Duration::from_millis(20);
 
-/// Opens the database's file, and makes it where it is missing.
-pub(super) async fn open(path: &Path) -> Result<SqlitePool, StorageError> {
+/// Opens the database's file, and makes it where it is missing. With [`SqliteJournalMode::Delete`],
+/// all that was committed is in the file itself.
+pub(super) async fn open(
+    path: &Path,
+    journal: SqliteJournalMode,
+) -> Result<SqlitePool, StorageError> {
     create_private(path);
     let options = SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(true)
-        .journal_mode(SqliteJournalMode::Wal)
+        .journal_mode(journal)
         // A power cut may take the last transactions, never the database's integrity. What the
         // ingester stored is still in the journal then; see `Store::sync_commits`.
         .synchronous(SqliteSynchronous::Normal)

@@ -8,6 +8,7 @@ use sqlx::query::Query;
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{AssertSqlSafe, Encode, Postgres, Sqlite, Type};
 
+use super::postgres::{SILENCE, all, answer};
 use super::{Database, Row, Target, Transaction, Value};
 use crate::error::StorageError;
 
@@ -60,10 +61,13 @@ impl Statement {
                 self.sqlite()?.execute(&mut **tx).await.map(|done| done.rows_affected())
             }
             Target::Database(Database::Postgres(pool)) => {
-                self.postgres()?.execute(pool).await.map(|done| done.rows_affected())
+                let asked = self.postgres()?.execute(pool);
+                answer(Some(SILENCE), asked).await.map(|done| done.rows_affected())
             }
             Target::Transaction(Transaction::Postgres(tx)) => {
-                self.postgres()?.execute(&mut **tx).await.map(|done| done.rows_affected())
+                let (connection, limit) = tx.parts();
+                let asked = self.postgres()?.execute(connection);
+                answer(limit, asked).await.map(|done| done.rows_affected())
             }
         }
     }
@@ -84,10 +88,13 @@ impl Statement {
                 self.sqlite()?.fetch_all(&mut **tx).await.map(|rows| of(rows, Row::Sqlite))
             }
             Target::Database(Database::Postgres(pool)) => {
-                self.postgres()?.fetch_all(pool).await.map(|rows| of(rows, Row::Postgres))
+                let rows = self.postgres()?.fetch(pool);
+                all(Some(SILENCE), rows).await.map(|rows| of(rows, Row::Postgres))
             }
             Target::Transaction(Transaction::Postgres(tx)) => {
-                self.postgres()?.fetch_all(&mut **tx).await.map(|rows| of(rows, Row::Postgres))
+                let (connection, limit) = tx.parts();
+                let rows = self.postgres()?.fetch(connection);
+                all(limit, rows).await.map(|rows| of(rows, Row::Postgres))
             }
         }
     }
@@ -105,10 +112,13 @@ impl Statement {
                 self.sqlite()?.fetch_optional(&mut **tx).await.map(|row| row.map(Row::Sqlite))
             }
             Target::Database(Database::Postgres(pool)) => {
-                self.postgres()?.fetch_optional(pool).await.map(|row| row.map(Row::Postgres))
+                let asked = self.postgres()?.fetch_optional(pool);
+                answer(Some(SILENCE), asked).await.map(|row| row.map(Row::Postgres))
             }
             Target::Transaction(Transaction::Postgres(tx)) => {
-                self.postgres()?.fetch_optional(&mut **tx).await.map(|row| row.map(Row::Postgres))
+                let (connection, limit) = tx.parts();
+                let asked = self.postgres()?.fetch_optional(connection);
+                answer(limit, asked).await.map(|row| row.map(Row::Postgres))
             }
         }
     }
@@ -134,8 +144,9 @@ impl Statement {
                 }
             }
             Transaction::Postgres(tx) => {
-                let mut rows = self.postgres().map_err(failed())?.fetch(&mut **tx);
-                while let Some(row) = rows.try_next().await.map_err(failed())? {
+                let (connection, limit) = tx.parts();
+                let mut rows = self.postgres().map_err(failed())?.fetch(connection);
+                while let Some(row) = answer(limit, rows.try_next()).await.map_err(failed())? {
                     each(Row::Postgres(row)).await?;
                 }
             }
@@ -161,8 +172,9 @@ impl Statement {
                 }
             }
             Transaction::Postgres(tx) => {
-                let mut rows = self.postgres().map_err(failed())?.fetch(&mut **tx);
-                while let Some(row) = rows.try_next().await.map_err(failed())? {
+                let (connection, limit) = tx.parts();
+                let mut rows = self.postgres().map_err(failed())?.fetch(connection);
+                while let Some(row) = answer(limit, rows.try_next()).await.map_err(failed())? {
                     all.push(read(&Row::Postgres(row))?);
                 }
             }

@@ -1,9 +1,11 @@
 //! What is bound to a statement.
 
+use serde::Serialize;
 use sluice_core::clock::UnixMillis;
 
 /// A value of a type that both databases know. What is missing has a type, too: PostgreSQL asks.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub(crate) enum Value {
     Integer(Option<i64>),
     Text(Option<String>),

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use sluice_core::clock::UnixMillis;
 
-use super::TableSum;
 use super::tables::Table;
+use super::{TableSum, parent_of, sync_folder};
 use crate::database::{Kind, Value};
 use crate::master_key::to_hex;
 
@@ -109,13 +109,32 @@ impl Writer {
         let sum = to_hex(&Sha256::digest(&text)) + "\n";
         self.add(MANIFEST_SUM, sum.as_bytes(), sum.len() as u64)?;
         self.tar.into_inner()?.sync_all()?;
-        // Unlike a renaming, this overwrites nothing.
-        std::fs::hard_link(&self.draft, &self.file)
+        rename_to_free(&self.draft, &self.file)?;
+        sync_folder(parent_of(&self.file))
     }
 
     /// Leaves nothing behind.
     pub(super) fn abandon(self) {
         let _ = std::fs::remove_file(&self.draft);
+    }
+}
+
+/// Gives a file a name that nothing has yet.
+fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use rustix::io::Errno;
+        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+            // Not every file system can, and those that cannot know no hard links either.
+            Err(error) if [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP].contains(&error) => {}
+            renamed => return Ok(renamed?),
+        }
+    }
+    match to.symlink_metadata() {
+        Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => std::fs::rename(from, to),
+        Err(error) => Err(error),
     }
 }
 
@@ -156,15 +175,7 @@ impl<R: Read> Read for Summed<R> {
 
 /// Writes a row as a line.
 pub(super) fn write_row(to: &mut impl io::Write, row: &[Value]) -> io::Result<()> {
-    let values: Vec<serde_json::Value> = row
-        .iter()
-        .map(|value| match value {
-            Value::Integer(number) => (*number).into(),
-            Value::Text(text) => text.clone().into(),
-            Value::Boolean(flag) => (*flag).into(),
-        })
-        .collect();
-    serde_json::to_writer(&mut *to, &values)?;
+    serde_json::to_writer(&mut *to, row)?;
     to.write_all(b"\n")
 }
 
@@ -187,4 +198,42 @@ pub(super) fn read_row(table: &Table, line: &str) -> Option<Vec<Value>> {
         })
     });
     read.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_a_list_of_its_values() {
+        let row = [
+            Value::Integer(Some(-7)),
+            Value::Integer(None),
+            Value::Text(Some("a\"b\u{1}".to_owned())),
+            Value::Text(None),
+            Value::Boolean(Some(true)),
+            Value::Boolean(None),
+        ];
+        let mut line = Vec::new();
+        write_row(&mut line, &row).unwrap();
+        assert_eq!(
+            String::from_utf8(line).unwrap(),
+            "[-7,null,\"a\\\"b\\u0001\",null,true,null]\n"
+        );
+    }
+
+    #[test]
+    fn a_name_that_is_taken_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let (from, to) = (dir.path().join("a"), dir.path().join("b"));
+        std::fs::write(&from, "new").unwrap();
+        std::fs::write(&to, "old").unwrap();
+        let error = rename_to_free(&from, &to).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(std::fs::read_to_string(&to).unwrap(), "old");
+        std::fs::remove_file(&to).unwrap();
+        rename_to_free(&from, &to).unwrap();
+        assert_eq!(std::fs::read_to_string(&to).unwrap(), "new");
+        assert!(!from.exists());
+    }
 }

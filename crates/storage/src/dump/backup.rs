@@ -34,7 +34,7 @@ pub async fn backup(
     (made_by, made_at): (&str, UnixMillis),
 ) -> Result<Vec<TableSum>, StorageError> {
     if file.exists() {
-        return Err(StorageError::NotEmpty { place: file.display().to_string() });
+        return Err(StorageError::FileExists { path: file.to_owned() });
     }
     let mut writer = Writer::begin(file).map_err(unwritable(file))?;
     match fill(store, &mut writer, file).await {
@@ -122,6 +122,7 @@ async fn consistent(store: &Store) -> Result<(Transaction, BTreeMap<String, File
         let mut open = BTreeMap::new();
         let first = open_all(&dir, &mut open).map_err(unreadable())?;
         let mut reading = store.begin_read(DOING).await?;
+        reading.may_take_long().await.map_err(StorageError::database(DOING))?;
         // The state is that of the first statement.
         sql("SELECT COUNT(*) AS rows FROM journal_segments")
             .fetch_one(&mut reading)

@@ -7,6 +7,7 @@ use sluice_core::clock::UnixMillis;
 use super::TableSum;
 use super::filling::Filling;
 use super::tables::tables;
+use crate::database::has_schema;
 use crate::error::StorageError;
 use crate::ingest::backlog_of;
 use crate::lock::DataLock;
@@ -45,10 +46,12 @@ pub async fn copy(from: &Location, to: &Location, now: UnixMillis) -> Result<Cop
         true => Right { _folder: None, _database: Serving::take(to, now).await? },
     };
     let store = Store::connect(from.clone()).await?;
-    if !store.database().has_schema().await? {
+    if !has_schema(store.database()).await? {
         return Err(nothing_there());
     }
-    migrate::run(&store).await?;
+    if migrate::found(&store).await? != migrate::newest() {
+        migrate::run(&store).await?;
+    }
     let copied = copy_tables(&store, to).await;
     let waiting_bytes = backlog_of(&store).await;
     store.close().await;
@@ -85,6 +88,7 @@ async fn copy_tables(from: &Store, to: &Location) -> Result<Vec<TableSum>, Stora
     let version = migrate::newest();
     let tables = tables(version).await?;
     let mut reading = from.begin_read(DOING).await?;
+    reading.may_take_long().await.map_err(StorageError::database(DOING))?;
     let mut filling = Filling::begin(to, (&tables, version)).await?;
     let mut sums = Vec::with_capacity(tables.len());
     for table in &tables {

@@ -3,9 +3,9 @@
 use std::fs::File;
 use std::path::PathBuf;
 
-use super::TableSum;
 use super::tables::Table;
-use crate::database::{DATABASE_FILE, Database, Transaction, Value, insert_many, sql};
+use super::{TableSum, parent_of, sync_folder};
+use crate::database::{DATABASE_FILE, Database, Transaction, Value, has_schema, insert_many, sql};
 use crate::error::StorageError;
 use crate::migrate;
 use crate::open::{Location, create_data_dir};
@@ -49,29 +49,18 @@ impl Filling {
                 let draft = Draft { path: file.with_extension("db-unfinished"), file };
                 // What a run that was killed has left.
                 draft.remove();
-                (Database::open_file(&draft.path).await?, Some(draft))
+                (Database::open_draft(&draft.path).await?, Some(draft))
             }
         };
-        if database.has_schema().await? {
-            database.close().await;
-            return Err(StorageError::NotEmpty { place });
-        }
         let mut tx = database.begin_write(DOING).await?;
-        // It waits for whatever the rows come from.
-        tx.may_idle().await.map_err(StorageError::database(DOING))?;
-        migrate::run_to(&mut tx, version).await.map_err(|error| match error {
-            StorageError::Database { source, doing } => {
-                StorageError::may_not_create(&place, source, doing)
+        match make_tables(&mut tx, &place, (tables, version)).await {
+            Ok(restore_keys) => Ok(Self { place, database, tx, draft, restore_keys }),
+            Err(error) => {
+                let restore_keys = String::new();
+                Self { place, database, tx, draft, restore_keys }.abandon().await;
+                Err(error)
             }
-            other => other,
-        })?;
-        let restore_keys = defer_foreign_keys(&mut tx).await?;
-        // What a step of the schema puts into its tables is in the other database, too.
-        for table in tables {
-            let text = format!("DELETE FROM {}", table.name);
-            sql(text).execute(&mut tx).await.map_err(StorageError::database(DOING))?;
         }
-        Ok(Self { place, database, tx, draft, restore_keys })
     }
 
     /// What fills one of its tables.
@@ -120,7 +109,7 @@ impl Filling {
 
 impl Draft {
     fn remove(&self) {
-        for suffix in ["", "-wal", "-shm"] {
+        for suffix in ["", "-wal", "-shm", "-journal"] {
             let mut path = self.path.clone().into_os_string();
             path.push(suffix);
             let _ = std::fs::remove_file(path);
@@ -128,12 +117,10 @@ impl Draft {
     }
 
     fn put_in_place(&self) -> Result<(), StorageError> {
-        let folder = self.file.parent().unwrap_or(&self.file);
         let placed = File::open(&self.path)
             .and_then(|file| file.sync_all())
             .and_then(|()| std::fs::rename(&self.path, &self.file))
-            // Windows knows no syncing of folders.
-            .and_then(|()| if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) });
+            .and_then(|()| sync_folder(parent_of(&self.file)));
         placed.map_err(StorageError::file("put in place", &self.file, "check the disk"))
     }
 }
@@ -161,21 +148,56 @@ impl Rows<'_> {
     }
 }
 
-/// Lets foreign keys wait for the end of the transaction: a key may name one that comes later. Gives
-/// back what undoes it, once all rows are there.
-async fn defer_foreign_keys(tx: &mut Transaction) -> Result<String, StorageError> {
+/// Makes empty tables as they were at `version`, where there are none of ours. Gives back what makes
+/// foreign keys hold again.
+async fn make_tables(
+    tx: &mut Transaction,
+    place: &str,
+    (tables, version): (&[Table], i64),
+) -> Result<String, StorageError> {
+    // Nobody else writes from here on.
+    if has_schema(&mut *tx).await? {
+        return Err(StorageError::NotEmpty { place: place.to_owned() });
+    }
+    // It waits for whatever the rows come from.
+    tx.may_take_long().await.map_err(StorageError::database(DOING))?;
+    migrate::run_to(tx, version).await.map_err(|error| match error {
+        StorageError::Database { source, doing } => {
+            StorageError::may_not_create(place, source, doing)
+        }
+        other => other,
+    })?;
+    let restore_keys = defer_foreign_keys(tx, tables).await?;
+    // What a step of the schema puts into its tables is in the other database, too.
+    for table in tables {
+        let text = format!("DELETE FROM {}", table.name);
+        sql(text).execute(&mut *tx).await.map_err(StorageError::database(DOING))?;
+    }
+    Ok(restore_keys)
+}
+
+/// Lets the foreign keys of `tables` wait for the end of the transaction: a key may name one that
+/// comes later. Gives back what undoes it, once all rows are there.
+async fn defer_foreign_keys(
+    tx: &mut Transaction,
+    tables: &[Table],
+) -> Result<String, StorageError> {
     let failed = || StorageError::database(DOING);
     if !tx.is_postgres() {
         sql("PRAGMA defer_foreign_keys = ON").execute(tx).await.map_err(failed())?;
         return Ok(String::new());
     }
-    let rows = sql("SELECT format('ALTER TABLE %I ALTER CONSTRAINT %I', t.relname, c.conname) \
-                    AS change FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid \
-                    WHERE c.contype = 'f' AND NOT c.condeferrable \
-                    AND t.relnamespace = current_schema()::regnamespace")
-    .fetch_all(&mut *tx)
-    .await
-    .map_err(failed())?;
+    // Other programs may have tables in the same schema.
+    let mut keys = sql("SELECT format('ALTER TABLE %I ALTER CONSTRAINT %I', t.relname, c.conname) \
+                        AS change FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid \
+                        WHERE c.contype = 'f' AND NOT c.condeferrable \
+                        AND t.relnamespace = current_schema()::regnamespace AND t.relname IN (''");
+    for table in tables {
+        keys.push(", ");
+        keys.push_bind(&table.name);
+    }
+    keys.push(")");
+    let rows = keys.fetch_all(&mut *tx).await.map_err(failed())?;
     let mut undo = "SET CONSTRAINTS ALL IMMEDIATE".to_owned();
     for row in rows {
         let change = row.string("change")?;
@@ -184,4 +206,33 @@ async fn defer_foreign_keys(tx: &mut Transaction) -> Result<String, StorageError
         undo.push_str(&format!("; {change} NOT DEFERRABLE"));
     }
     Ok(undo)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dump::tables::tables;
+
+    /// A log beside it would be left behind where the file gets its name.
+    #[tokio::test]
+    async fn what_is_filled_needs_no_write_ahead_log() {
+        let dir = tempfile::tempdir().unwrap();
+        let version = migrate::newest();
+        let tables = tables(version).await.unwrap();
+        let location = Location::from(dir.path());
+        let leftover = dir.path().join("sluice.db-unfinished-journal");
+        std::fs::write(&leftover, "what a run that was killed has left").unwrap();
+        let mut filling = Filling::begin(&location, (&tables, version)).await.unwrap();
+        let accounts = tables.iter().find(|table| table.name == "meta").unwrap();
+        let mut rows = filling.table(accounts);
+        for number in 0..1000 {
+            rows.add(vec![format!("name {number}").into(), "x".repeat(1000).into()]).await.unwrap();
+        }
+        rows.write().await.unwrap();
+        assert!(!dir.path().join("sluice.db-unfinished-wal").exists());
+        filling.finish().await.unwrap();
+        let left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|it| it.unwrap()).collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+        assert!(left[0].metadata().unwrap().len() > 1_000_000, "{left:?}");
+    }
 }

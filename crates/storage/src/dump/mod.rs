@@ -11,6 +11,10 @@ mod filling;
 mod restore;
 mod tables;
 
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 pub use backup::backup;
@@ -26,4 +30,15 @@ pub struct TableSum {
     pub rows: u64,
     /// Over all values, in hexadecimal.
     pub checksum: String,
+}
+
+/// Makes the names in a folder survive a power cut. Windows knows no such thing.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+/// The folder that holds a file or folder.
+fn parent_of(path: &Path) -> &Path {
+    let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
 }

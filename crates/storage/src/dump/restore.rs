@@ -1,9 +1,9 @@
 //! A backup, put back: into an empty data folder and an empty database only.
 //!
-//! Everything is unpacked beside the data folder and held against the manifest first. The database
-//! comes into being whole, and the folder gets its name last: where that did not happen, there is
-//! no folder that a server would start on, or, on PostgreSQL, a database whose master key is
-//! missing, which a server says.
+//! Everything is unpacked into a hidden folder in the data folder and held against the manifest
+//! first: nothing beside the data folder is touched, which may be all that the user can write to, or
+//! a mount point. The database comes into being whole. Then the files move up, the master key last:
+//! where that did not happen, a server says that the database's master key is missing.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader};
@@ -12,17 +12,18 @@ use std::path::{Component, Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 use sluice_core::clock::UnixMillis;
 
-use super::TableSum;
 use super::archive::{
     FILES, FORMAT, MANIFEST, MANIFEST_SUM, Manifest, Summed, TABLES, create_private, read_row,
 };
 use super::filling::Filling;
 use super::tables::{Sum, Table};
+use super::{TableSum, sync_folder};
 use crate::error::StorageError;
+use crate::lock::lock_folder;
 use crate::master_key::{random_bytes, to_hex};
-use crate::migrate;
 use crate::open::{Location, create_data_dir, create_folder};
 use crate::serving::Serving;
+use crate::{master_key, migrate};
 
 /// What was put back.
 #[derive(Debug)]
@@ -41,45 +42,73 @@ pub async fn restore(
     location: &Location,
     now: UnixMillis,
 ) -> Result<Restored, StorageError> {
-    // Without a slash at its end, which would put what is beside it into it.
-    let data_dir: PathBuf = location.data_dir().components().collect();
-    let data_dir = data_dir.as_path();
-    if !is_empty(data_dir) {
-        return Err(StorageError::NotEmpty { place: data_dir.display().to_string() });
-    }
-    let beside = Beside::make(data_dir)?;
-    let manifest = unpack(file, &beside.0)?;
-    let unpacked = location.with_data_dir(&beside.0.join(FILES));
+    let target = Target::take(location.data_dir())?;
+    let manifest = unpack(file, &target.hidden)?;
+    let unpacked = location.with_data_dir(&target.hidden.join(FILES));
     create_data_dir(unpacked.data_dir())?;
     // Whoever serves from the server's database would be in the way.
     let _right = Serving::take(location, now).await?;
-    fill(&unpacked, (&manifest, file), &beside.0.join(TABLES)).await?;
-    put_in_place(unpacked.data_dir(), data_dir)?;
+    fill(&unpacked, (&manifest, file), &target.hidden.join(TABLES)).await?;
+    put_in_place(unpacked.data_dir(), location.data_dir())?;
     let Manifest { sums: tables, made_at, master_key, .. } = manifest;
     Ok(Restored { tables, made_at, master_key })
 }
 
-/// A folder that holds nothing, or is not there.
-fn is_empty(folder: &Path) -> bool {
-    std::fs::read_dir(folder).map_or(!folder.exists(), |mut items| items.next().is_none())
+/// How the name of the hidden folder begins.
+const HIDDEN: &str = ".restoring-";
+
+/// The data folder while it is filled. The hidden folder in it is removed at the end, whatever
+/// happens, and so is a data folder that was made for nothing.
+struct Target {
+    data_dir: PathBuf,
+    hidden: PathBuf,
+    is_made: bool,
+    /// Nobody else serves from the folder or restores into it.
+    _lock: Option<File>,
 }
 
-/// A folder beside the data folder, removed at the end whatever happens.
-struct Beside(PathBuf);
-
-impl Beside {
-    fn make(data_dir: &Path) -> Result<Self, StorageError> {
-        let mut path = data_dir.to_owned().into_os_string();
-        path.push(format!(".restoring-{}", to_hex(&random_bytes::<4>()?)));
-        let beside = Self(path.into());
-        create_data_dir(&beside.0)?;
-        Ok(beside)
+impl Target {
+    /// Takes a data folder that holds nothing, and makes one where there is none. What another
+    /// restoring left that was killed is cleaned up.
+    fn take(data_dir: &Path) -> Result<Self, StorageError> {
+        let failed =
+            || StorageError::file("restore into", data_dir, "run sluice as the folder's owner");
+        let is_made = !data_dir.exists();
+        create_data_dir(data_dir)?;
+        let lock = lock_folder(data_dir).map_err(|_| StorageError::Locked {
+            data_dir: data_dir.to_owned(),
+            process: None,
+        })?;
+        let hidden = data_dir.join(format!("{HIDDEN}{}", to_hex(&random_bytes::<4>()?)));
+        let data_dir = data_dir.to_owned();
+        let target = Self { data_dir, hidden, is_made, _lock: lock };
+        let mut left = Vec::new();
+        for item in std::fs::read_dir(&target.data_dir).map_err(failed())? {
+            let item = item.map_err(failed())?;
+            let name = item.file_name();
+            if name.to_string_lossy().starts_with(HIDDEN) {
+                left.push(item.path());
+            // A file system of its own may come with it.
+            } else if name != "lost+found" {
+                let place = target.data_dir.display().to_string();
+                return Err(StorageError::NotEmpty { place });
+            }
+        }
+        for folder in left {
+            std::fs::remove_dir_all(folder).map_err(failed())?;
+        }
+        create_folder(&target.hidden).map_err(failed())?;
+        Ok(target)
     }
 }
 
-impl Drop for Beside {
+impl Drop for Target {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        let _ = std::fs::remove_dir_all(&self.hidden);
+        if self.is_made {
+            // One that is filled stays.
+            let _ = std::fs::remove_dir(&self.data_dir);
+        }
     }
 }
 
@@ -199,13 +228,19 @@ async fn fill_table(
     filling.verify(table, &sum).await
 }
 
-/// Gives the data folder its name. One that is there is empty, and a renaming takes its place.
-fn put_in_place(folder: &Path, data_dir: &Path) -> Result<(), StorageError> {
-    let parent = data_dir.parent().filter(|it| !it.as_os_str().is_empty());
-    let placed = std::fs::rename(folder, data_dir).and_then(|()| match parent {
-        // Windows knows no syncing of folders.
-        Some(parent) if cfg!(unix) => File::open(parent)?.sync_all(),
-        _ => Ok(()),
-    });
-    placed.map_err(StorageError::file("put in place", data_dir, "empty the folder, and try again"))
+/// Moves the files up into the data folder. Without its master key, no server starts on them.
+fn put_in_place(unpacked: &Path, data_dir: &Path) -> Result<(), StorageError> {
+    let moving = || {
+        let names = std::fs::read_dir(unpacked)?.map(|item| item.map(|item| item.file_name()));
+        let mut names = names.collect::<io::Result<Vec<_>>>()?;
+        names.sort_by_key(|name| name == master_key::FILE);
+        for name in names {
+            if name == master_key::FILE {
+                sync_folder(data_dir)?;
+            }
+            std::fs::rename(unpacked.join(&name), data_dir.join(&name))?;
+        }
+        sync_folder(data_dir)
+    };
+    moving().map_err(StorageError::file("put in place", data_dir, "empty the folder, and try again"))
 }
