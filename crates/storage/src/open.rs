@@ -341,7 +341,8 @@ mod tests {
     #[test]
     fn an_unknown_address_is_no_data_folder() {
         let configured = Location::from(Path::new("configured"));
-        for text in ["postgress://sluice:s3cret@db/x", "mysql://u:s3cret@db/x", "Postgres://s3cret@h/x"]
+        for text in
+            ["postgress://sluice:s3cret@db/x", "mysql://u:s3cret@db/x", "Postgres://s3cret@h/x"]
         {
             let error = Location::parse(text, &configured).unwrap_err();
             assert!(error.contains("postgres://") && !error.contains("s3cret"), "{error}");

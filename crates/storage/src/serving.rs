@@ -63,7 +63,8 @@ impl Serving {
         let Some(url) = location.server() else { return Ok(Self(None)) };
         let process = Process { host: host(), id: std::process::id(), since: now };
         let holder = to_hex(&random_bytes::<16>()?);
-        let mut taken = OnServer { url: url.clone(), holder, process, connection: None, announced: false };
+        let mut taken =
+            OnServer { url: url.clone(), holder, process, connection: None, announced: false };
         let until = Instant::now() + PATIENCE;
         loop {
             match taken.lock().await {
@@ -133,8 +134,9 @@ impl OnServer {
             let _ = answer(Some(ANSWER), sqlx::query(setting).execute(&mut connection)).await;
         }
         let lock = sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(LOCK);
-        let free: bool =
-            answer(Some(ANSWER), lock.fetch_one(&mut connection)).await.map_err(StorageError::database(DOING))?;
+        let free: bool = answer(Some(ANSWER), lock.fetch_one(&mut connection))
+            .await
+            .map_err(StorageError::database(DOING))?;
         if free {
             self.connection = Some(connection);
             return Ok(());

@@ -373,9 +373,8 @@ async fn tables_of_others_are_left_alone() {
     let others = "CREATE TABLE others (id BIGINT PRIMARY KEY); \
                   CREATE TABLE theirs (id BIGINT CONSTRAINT of_others REFERENCES others)";
     server.run(others).unwrap();
-    let state = || {
-        server.run("SELECT xmin, condeferrable FROM pg_constraint WHERE conname = 'of_others'")
-    };
+    let state =
+        || server.run("SELECT xmin, condeferrable FROM pg_constraint WHERE conname = 'of_others'");
     let before = state().unwrap();
     copy(&from.location(), &to.location(), NOW).await.unwrap();
     assert_eq!(state().unwrap(), before);

@@ -111,7 +111,7 @@ impl House {
 
     /// Runs a command that is to succeed and returns its standard output.
     pub(super) async fn done(&self, line: &str) -> String {
-        let Run { exit, out, err } = self.run(line).await;
+        let Run { exit, out, err } = Box::pin(self.run(line)).await;
         assert_eq!(exit, Exit::Done, "{line}: {err}");
         out
     }

@@ -83,7 +83,8 @@ pub(crate) async fn run(
     };
     logging::start(&settings.log);
     logging::quiet_panics();
-    match serve(source.of(&settings), settings, new_database, out).await {
+    // It holds all that a server has: too much for a stack.
+    match Box::pin(serve(source.of(&settings), settings, new_database, out)).await {
         Ok(exit) => Ok(exit),
         Err(error) => {
             writeln!(err, "{error}")?;

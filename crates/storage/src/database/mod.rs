@@ -13,9 +13,9 @@ mod value;
 
 use std::path::Path;
 
+use sqlx::Sqlite;
 use sqlx::postgres::PgPool;
 use sqlx::sqlite::{SqliteJournalMode, SqlitePool};
-use sqlx::Sqlite;
 
 use crate::error::StorageError;
 
@@ -94,7 +94,7 @@ impl Database {
 
     /// Opens a server's database.
     pub(crate) async fn open_server(url: &PostgresUrl) -> Result<Self, StorageError> {
-        url.open().await.map(Self::Postgres)
+        Box::pin(url.open()).await.map(Self::Postgres)
     }
 
     /// A transaction that is going to write. No other one writes until it ends, in this process or

@@ -342,7 +342,8 @@ mod tests {
         }
         drop(tx);
         // A stricter setting stays.
-        server.run_as_superuser(&format!("ALTER USER {name} SET synchronous_commit = remote_apply"));
+        server
+            .run_as_superuser(&format!("ALTER USER {name} SET synchronous_commit = remote_apply"));
         let database = Database::open_server(&url).await.unwrap();
         let row = sql("SELECT current_setting('synchronous_commit') AS found");
         let row = row.fetch_one(&database).await.unwrap();

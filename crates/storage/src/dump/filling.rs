@@ -188,7 +188,8 @@ async fn defer_foreign_keys(
         return Ok(String::new());
     }
     // Other programs may have tables in the same schema.
-    let mut keys = sql("SELECT format('ALTER TABLE %I ALTER CONSTRAINT %I', t.relname, c.conname) \
+    let mut keys =
+        sql("SELECT format('ALTER TABLE %I ALTER CONSTRAINT %I', t.relname, c.conname) \
                         AS change FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid \
                         WHERE c.contype = 'f' AND NOT c.condeferrable \
                         AND t.relnamespace = current_schema()::regnamespace AND t.relname IN (''");

@@ -75,10 +75,8 @@ impl Target {
             || StorageError::file("restore into", data_dir, "run sluice as the folder's owner");
         let is_made = !data_dir.exists();
         create_data_dir(data_dir)?;
-        let lock = lock_folder(data_dir).map_err(|_| StorageError::Locked {
-            data_dir: data_dir.to_owned(),
-            process: None,
-        })?;
+        let lock = lock_folder(data_dir)
+            .map_err(|_| StorageError::Locked { data_dir: data_dir.to_owned(), process: None })?;
         let hidden = data_dir.join(format!("{HIDDEN}{}", to_hex(&random_bytes::<4>()?)));
         let data_dir = data_dir.to_owned();
         let target = Self { data_dir, hidden, is_made, _lock: lock };
@@ -242,5 +240,9 @@ fn put_in_place(unpacked: &Path, data_dir: &Path) -> Result<(), StorageError> {
         }
         sync_folder(data_dir)
     };
-    moving().map_err(StorageError::file("put in place", data_dir, "empty the folder, and try again"))
+    moving().map_err(StorageError::file(
+        "put in place",
+        data_dir,
+        "empty the folder, and try again",
+    ))
 }
