@@ -38,7 +38,7 @@ use sluice_core::clock::UnixMillis;
 use sluice_core::ids::AccountId;
 use sluice_core::organisation::Actor;
 use sluice_storage::{
-    Change, Doing, MANAGED_BY_FILE, MasterKey, Organisation, Record, StorageError, Store,
+    Change, Doing, Life, MANAGED_BY_FILE, MasterKey, Organisation, Record, StorageError, Store,
 };
 
 /// Administration, as somebody.
@@ -79,6 +79,11 @@ impl Deed {
 
     fn change(verb: Verb, old: impl Into<Record>, new: impl Into<Record>) -> Self {
         Self { verb, old: Some(old.into()), new: new.into() }
+    }
+
+    fn removes(&self) -> bool {
+        let is_there = |record: &Record| record.life().is_some_and(Life::is_there);
+        self.old.as_ref().is_some_and(is_there) && !is_there(&self.new)
     }
 }
 
@@ -125,8 +130,10 @@ impl Admin<'_> {
                 return Err(AdminError::ManagedByFile { what });
             }
         }
-        // A person's rights must still be what they were when the change is written.
-        let judged_at = matches!(self.actor, Actor::Person { .. }).then_some(view.version);
+        // A person's rights must still be what they were when the change is written. Whatever is
+        // removed must still have the keys that were asked about.
+        let is_person = matches!(self.actor, Actor::Person { .. });
+        let judged_at = (is_person || deeds.iter().any(Deed::removes)).then_some(view.version);
         let (actor, surface) = (self.actor.clone(), self.surface);
         let doing = Doing { at: self.now, actor, surface, judged_at };
         let changes: Vec<Change> = deeds

@@ -382,3 +382,19 @@ async fn nobody_but_the_file_applies_it() {
     }
     company.house.file().apply_file(&Declared::default()).await.unwrap();
 }
+
+/// Whoever removes something was told which keys it has: one that came since would stop working.
+#[tokio::test]
+async fn a_removal_holds_only_as_long_as_no_key_has_come() {
+    let company = Company::new().await;
+    let admin = company.house.at(NOW);
+    let team = company.team("tools");
+    let view = admin.view().await.unwrap();
+    let wish = NewKey { team: Some("tools".to_owned()), ..wish() };
+    admin.create_key(wish, None).await.unwrap();
+    let life = sluice_storage::Life { removed_at: Some(NOW), ..team.life.clone() };
+    let removed = TeamRecord { life, ..team.clone() };
+    let error = admin.change(&view, Verb::RemoveTeam, team.clone(), removed).await.unwrap_err();
+    assert!(matches!(error, AdminError::ChangedMeanwhile), "{error}");
+    assert!(company.house.store.organisation().await.unwrap().teams[&team.id].life.is_there());
+}
