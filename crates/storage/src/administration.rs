@@ -4,6 +4,8 @@
 //! stored in one transaction, or nothing is. Whoever may change what is for the caller to say; here
 //! is said what must hold whoever it is, also where others write at the same moment.
 
+use std::collections::HashSet;
+
 use serde_json::Value as Json;
 use sluice_core::ids::AccountId;
 use sluice_core::organisation::{Holder, Role, Subject};
@@ -161,10 +163,10 @@ pub struct Change {
 impl Store {
     /// Makes changes and notes them in the audit trail: all of them or none.
     ///
-    /// [`StorageError::ChangedMeanwhile`] where something is not as it was read, whoever does it may
-    /// not be judged as they were any more, or the change would
-    /// leave behind what must not be: an account that had an owner without one, a department that
-    /// is removed with teams in it, something in a team that was removed.
+    /// [`StorageError::ChangedMeanwhile`] where something is not as it was read, where the actor's
+    /// rights may have changed since they were checked, or where the change would leave behind what
+    /// must not be: an account that had an owner without one, a department that is removed with
+    /// teams in it, something in a team that was removed.
     pub async fn administer(
         &self,
         key: &MasterKey,
@@ -186,11 +188,10 @@ impl Store {
             if doing.judged_at.is_some_and(|judged_at| judged_at + 1 != version) {
                 return Err(StorageError::ChangedMeanwhile);
             }
+            write(&mut tx, changes, version).await?;
+            let mut found = HashSet::new();
             for change in changes {
-                write(&mut tx, change, version).await?;
-            }
-            for change in changes {
-                check(&mut tx, change).await?;
+                check(&mut tx, change, &mut found).await?;
             }
             let entries: Vec<_> = entries.iter().map(|it| (&*it.audit_id, it)).collect();
             audit::append(&mut tx, &AuditSeal::new(key), &outside, &entries).await
@@ -215,45 +216,94 @@ impl Store {
     }
 }
 
-/// Writes one thing, where it is as it was read.
-async fn write(tx: &mut Transaction, change: &Change, version: u64) -> Result<(), StorageError> {
-    let new = &change.new;
-    if current(tx, new).await? != change.old {
-        return Err(StorageError::ChangedMeanwhile);
+/// Writes all changes in their order. What is new is written table by table: the file of an
+/// organisation may hold thousands of people.
+async fn write(tx: &mut Transaction, changes: &[Change], version: u64) -> Result<(), StorageError> {
+    let together = |one: &Change, next: &Change| {
+        one.old.is_none() && next.old.is_none() && one.new.table() == next.new.table()
+    };
+    for changes in changes.chunk_by(together) {
+        match changes {
+            [change] if change.old.is_some() => write_changed(tx, change, version).await?,
+            new => write_new(tx, new, version).await?,
+        }
     }
-    let mut values = new.values();
+    Ok(())
+}
+
+/// Where it is kept who is in which team.
+const MEMBERS: (&str, &[&str]) = ("team_members", &["person_id", "team_id"]);
+
+fn members_of(person: &PersonRecord) -> impl Iterator<Item = Vec<Value>> {
+    person.teams.iter().map(|team| vec![person.id.as_str().into(), team.as_str().into()])
+}
+
+fn row_of(record: &Record, version: u64) -> Vec<Value> {
+    let mut values = record.values();
     values.push(version.into());
-    let failed = |source: sqlx::Error| match source.as_database_error() {
+    values
+}
+
+/// What it means that something cannot be written.
+fn refused(new: &Record, source: sqlx::Error) -> StorageError {
+    match source.as_database_error() {
         Some(error) if error.is_unique_violation() => StorageError::Exists { what: new.taken() },
         Some(error) if error.is_foreign_key_violation() => StorageError::ChangedMeanwhile,
         _ => StorageError::Database { doing: DOING, source },
-    };
-    match change.old {
-        Some(_) => update_one(tx, new.table(), values).await.map(drop).map_err(failed)?,
-        None => insert_one(tx, new.table(), values).await.map_err(failed)?,
     }
-    match new {
-        Record::Person(person) => {
+}
+
+/// Writes new things of one table. The table itself says whether they are new.
+async fn write_new(
+    tx: &mut Transaction,
+    changes: &[Change],
+    version: u64,
+) -> Result<(), StorageError> {
+    let Some(Change { new: first, .. }) = changes.first() else { return Ok(()) };
+    let (mut members, mut secrets) = (Vec::new(), Vec::new());
+    for Change { new, .. } in changes {
+        match new {
+            Record::Person(person) => members.extend(members_of(person)),
+            Record::Key(key) => {
+                secrets.extend(key.secrets.iter().map(|secret| secret_values(&key.id, secret)));
+            }
+            _ => {}
+        }
+    }
+    let rows = changes.iter().map(|change| row_of(&change.new, version)).collect();
+    for (table, rows) in [(first.table(), rows), (MEMBERS, members), (SECRETS, secrets)] {
+        let written = insert_many(tx, table, "", rows, |_, _| {}).await;
+        written.map_err(|source| refused(first, source))?;
+    }
+    Ok(())
+}
+
+/// Writes one thing, where it is as it was read.
+async fn write_changed(
+    tx: &mut Transaction,
+    change: &Change,
+    version: u64,
+) -> Result<(), StorageError> {
+    let Change { old, new, .. } = change;
+    if current(tx, new).await? != *old {
+        return Err(StorageError::ChangedMeanwhile);
+    }
+    let failed = |source| refused(new, source);
+    update_one(tx, new.table(), row_of(new, version)).await.map_err(failed)?;
+    match (old, new) {
+        (Some(Record::Person(old)), Record::Person(new)) if old.teams != new.teams => {
             sql("DELETE FROM team_members WHERE person_id = $1")
-                .bind(person.id.as_str())
+                .bind(new.id.as_str())
                 .execute(&mut *tx)
                 .await
                 .map_err(failed)?;
-            let table = ("team_members", &["person_id", "team_id"][..]);
-            let members = person
-                .teams
-                .iter()
-                .map(|team| vec![person.id.as_str().into(), team.as_str().into()]);
-            insert_many(tx, table, "", members.collect(), |_, _| {}).await.map_err(failed)
+            let members = members_of(new).collect();
+            insert_many(tx, MEMBERS, "", members, |_, _| {}).await.map_err(failed)
         }
-        Record::Key(key) => {
-            let old = match &change.old {
-                Some(Record::Key(old)) => old.secrets.as_slice(),
-                _ => &[],
-            };
-            for secret in key.secrets.iter().filter(|secret| !old.contains(secret)) {
-                let values = secret_values(&key.id, secret);
-                match old.iter().any(|it| it.hash == secret.hash) {
+        (Some(Record::Key(old)), Record::Key(new)) => {
+            for secret in new.secrets.iter().filter(|secret| !old.secrets.contains(secret)) {
+                let values = secret_values(&new.id, secret);
+                match old.secrets.iter().any(|it| it.hash == secret.hash) {
                     true => update_one(tx, SECRETS, values).await.map(drop).map_err(failed)?,
                     false => insert_one(tx, SECRETS, values).await.map_err(failed)?,
                 }
@@ -286,8 +336,15 @@ async fn current(tx: &mut Transaction, like: &Record) -> Result<Option<Record>, 
     })
 }
 
+/// What was found to be in its account: table, id and account.
+type Found = HashSet<(&'static str, String, AccountId)>;
+
 /// What must hold once everything is written.
-async fn check(tx: &mut Transaction, change: &Change) -> Result<(), StorageError> {
+async fn check(
+    tx: &mut Transaction,
+    change: &Change,
+    found: &mut Found,
+) -> Result<(), StorageError> {
     let account = change.new.account_id();
     match &change.new {
         Record::Account(_) => Ok(()),
@@ -301,7 +358,7 @@ async fn check(tx: &mut Transaction, change: &Change) -> Result<(), StorageError
         }
         Record::Department(_) => Ok(()),
         Record::Team(it) if it.life.is_there() => {
-            is_there(tx, "departments", it.department_id.as_str(), account).await
+            is_there(tx, ("departments", it.department_id.as_str(), account), found).await
         }
         Record::Team(_) => Ok(()),
         Record::Person(it) => {
@@ -311,7 +368,7 @@ async fn check(tx: &mut Transaction, change: &Change) -> Result<(), StorageError
                     _ => true,
                 };
                 if is_new {
-                    is_there(tx, "teams", team.as_str(), account).await?;
+                    is_there(tx, ("teams", team.as_str(), account), found).await?;
                 }
             }
             let was_owner = matches!(&change.old, Some(Record::Person(old))
@@ -335,7 +392,7 @@ async fn check(tx: &mut Transaction, change: &Change) -> Result<(), StorageError
             };
             match it.team_id.as_ref().filter(|new| Some(*new) != old) {
                 Some(team) if it.life.is_there() => {
-                    is_there(tx, "teams", team.as_str(), account).await
+                    is_there(tx, ("teams", team.as_str(), account), found).await
                 }
                 _ => Ok(()),
             }
@@ -349,25 +406,32 @@ async fn check(tx: &mut Transaction, change: &Change) -> Result<(), StorageError
                 _ => (None, None),
             };
             if let Some(new) = it.team_id.as_ref().filter(|new| Some(*new) != team) {
-                is_there(tx, "teams", new.as_str(), account).await?;
+                is_there(tx, ("teams", new.as_str(), account), found).await?;
             }
             match it.holder.as_ref().filter(|new| Some(*new) != holder) {
-                Some(Holder::Person(id)) => is_there(tx, "people", id.as_str(), account).await,
-                Some(Holder::Service(id)) => is_there(tx, "services", id.as_str(), account).await,
+                Some(Holder::Person(id)) => {
+                    is_there(tx, ("people", id.as_str(), account), found).await
+                }
+                Some(Holder::Service(id)) => {
+                    is_there(tx, ("services", id.as_str(), account), found).await
+                }
                 None => Ok(()),
             }
         }
     }
 }
 
-/// Whether something is in the account, and was not removed.
+/// Whether something is in the account, and was not removed. Each thing is looked for once.
 async fn is_there(
     tx: &mut Transaction,
-    table: &str,
-    id: &str,
-    account: &AccountId,
+    (table, id, account): (&'static str, &str, &AccountId),
+    found: &mut Found,
 ) -> Result<(), StorageError> {
-    let found = sql(format!(
+    let this = (table, id.to_owned(), account.clone());
+    if found.contains(&this) {
+        return Ok(());
+    }
+    let row = sql(format!(
         "SELECT id FROM {table} WHERE id = $1 AND account_id = $2 AND removed_at IS NULL"
     ))
     .bind(id)
@@ -375,5 +439,7 @@ async fn is_there(
     .fetch_optional(tx)
     .await
     .map_err(StorageError::database(DOING))?;
-    found.map(drop).ok_or(StorageError::ChangedMeanwhile)
+    row.ok_or(StorageError::ChangedMeanwhile)?;
+    found.insert(this);
+    Ok(())
 }

@@ -5,9 +5,11 @@
 
 mod common;
 
-use common::{account, audit, put};
+use common::{NOW, account, audit, key, places, put};
+use sluice_core::organisation::{Actor, Role};
 use sluice_storage::{
-    AuditFilter, Ingester, Journal, JournalEntry, MasterKey, Store, Tampering, TrailEntry,
+    AuditFilter, Change, DepartmentRecord, Doing, Ingester, Journal, JournalEntry, Life, MasterKey,
+    PersonRecord, Record, StorageError, Store, Tampering, TeamRecord, TrailEntry,
 };
 use sqlx::SqlitePool;
 
@@ -194,4 +196,85 @@ async fn writers_at_once_leave_one_chain_and_the_last_seal() {
     }
     administering.await.unwrap();
     assert_eq!((house.broken().await, house.sealed()), (None, 40));
+}
+
+/// New things go into few statements, whatever follows what.
+#[tokio::test]
+async fn an_organisation_is_written_in_one_go_or_not_at_all() {
+    const PEOPLE: usize = 150;
+    for place in places() {
+        let (store, master) = place.open().await;
+        put(&store, &master, None, account("a1")).await.unwrap();
+        let life = || Life::from(NOW);
+        let new = |new: Record| Change { verb: "test", old: None, new };
+        let person = |number: usize| PersonRecord {
+            id: format!("p{number}").into(),
+            account_id: "a1".into(),
+            name: Some(format!("person {number}")),
+            email: format!("{number}@example.org"),
+            role: Role::Developer,
+            operator: false,
+            teams: vec![format!("t{}", number % 2).into()],
+            life: life(),
+        };
+        let mut changes = vec![new(Record::Department(DepartmentRecord {
+            id: "d1".into(),
+            account_id: "a1".into(),
+            name: "research".to_owned(),
+            life: life(),
+        }))];
+        for team in ["t0", "t1"] {
+            changes.push(new(Record::Team(TeamRecord {
+                id: team.into(),
+                account_id: "a1".into(),
+                department_id: "d1".into(),
+                name: team.to_owned(),
+                life: life(),
+            })));
+        }
+        changes.extend((0..PEOPLE).map(|number| new(Record::Person(person(number)))));
+        changes.push(new(Record::Key(key("k1", "a1", &master))));
+        changes.push(new(Record::Key(key("k2", "a1", &master))));
+        let renamed = sluice_storage::AccountRecord { name: "renamed".to_owned(), ..account("a1") };
+        changes.push(Change {
+            verb: "test",
+            old: Some(account("a1").into()),
+            new: Record::Account(renamed),
+        });
+        let actor = Actor::CommandLine { user: "ada".to_owned() };
+        let doing = Doing { at: NOW, actor, surface: "command line", judged_at: None };
+
+        let mut twice = changes.clone();
+        twice.push(new(Record::Person(PersonRecord { id: "another".into(), ..person(7) })));
+        let error = store.administer(&master, &doing, &twice).await.unwrap_err();
+        assert!(
+            matches!(error, StorageError::Exists { what } if what.contains("e-mail")),
+            "{error}"
+        );
+        assert_eq!(store.organisation().await.unwrap().people.len(), 0);
+        let mut elsewhere = changes.clone();
+        let stray = PersonRecord { teams: vec!["no such team".into()], ..person(PEOPLE) };
+        elsewhere.push(new(Record::Person(stray)));
+        let error = store.administer(&master, &doing, &elsewhere).await.unwrap_err();
+        assert!(matches!(error, StorageError::ChangedMeanwhile), "{error}");
+
+        store.administer(&master, &doing, &changes).await.unwrap();
+        let organisation = store.organisation().await.unwrap();
+        assert_eq!(organisation.people.len(), PEOPLE);
+        for number in 0..PEOPLE {
+            let person = person(number);
+            assert_eq!(organisation.people[&person.id], person);
+        }
+        assert_eq!(store.keys().await.unwrap().len(), 2);
+        assert_eq!(store.accounts().await.unwrap()[0].name, "renamed");
+        let trail = store.audit(&AuditFilter::default()).await.unwrap();
+        assert_eq!(trail.len(), 1 + changes.len());
+
+        // Who is in which team is written anew only where it changed.
+        let moved = PersonRecord { teams: vec!["t1".into()], ..person(0) };
+        put(&store, &master, Some(person(0).into()), moved.clone()).await.unwrap();
+        let named = PersonRecord { name: Some("new".to_owned()), ..moved.clone() };
+        put(&store, &master, Some(moved.into()), named.clone()).await.unwrap();
+        assert_eq!(store.organisation().await.unwrap().people[&named.id], named);
+    }
 }
