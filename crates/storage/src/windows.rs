@@ -99,6 +99,18 @@ impl SubjectKind {
         }
     }
 
+    /// Whether `subject` is the one that the column stands for, in SQL.
+    fn is_subject(self) -> String {
+        let column = self.column();
+        match self {
+            Self::Account => format!("subject = 'account:' || {column}"),
+            Self::Department => format!("subject = 'department:' || {column}"),
+            Self::Team => format!("subject = 'team:' || {column}"),
+            Self::Key => format!("subject = 'key:' || {column}"),
+            Self::Holder => format!("subject = {column}"),
+        }
+    }
+
     /// The subject that the column's text stands for.
     fn subject(self, text: &str) -> Option<Subject> {
         Some(match self {
@@ -234,14 +246,7 @@ impl Store {
             .bind(midnight.min(end));
         let rows = of_kind(query).fetch_all(self.database()).await;
         for row in &rows.map_err(StorageError::database(DOING))? {
-            note(
-                row,
-                Used {
-                    requests: read_sum(row, REQUESTS)?,
-                    tokens: read_sum(row, TOKENS)?,
-                    cost: PicoUsd(read_sum(row, COST)?),
-                },
-            )?;
+            note(row, read_used(row)?)?;
         }
         let columns: Vec<Halves> = [REQUESTS, COST].into_iter().chain(CLASSES).collect();
         let query = sql(sums(kind, &columns, "usage_sums WHERE day >= $1 AND day < $2"))
@@ -271,11 +276,10 @@ impl Store {
         let kind = SubjectKind::of(subject);
         let since = self.used_since(kind, start, Some(subject)).await?;
         let since = since.first().map_or(Used::default(), |it| it.used);
-        let sums: Vec<String> = [COST].into_iter().chain(CLASSES).map(sum_of).collect();
         let row = sql(format!(
-            "SELECT COUNT(*) AS requests, {} FROM usage_records \
+            "SELECT {} FROM usage_records \
              WHERE started_at >= $1 AND started_at < $2 AND {} = $3",
-            sums.join(", "),
+            sums_of_records(),
             kind.column()
         ))
         .bind(floor(start, QUARTER_SECONDS).saturating_mul(1000))
@@ -284,11 +288,53 @@ impl Store {
         .fetch_one(self.database())
         .await
         .map_err(StorageError::database(DOING))?;
-        Ok(since.minus(Used {
-            requests: row.count("requests")?,
-            tokens: read_classes(&row)?.total_tokens(),
-            cost: PicoUsd(read_sum(&row, COST)?),
-        }))
+        Ok(since.minus(read_records(&row)?))
+    }
+
+    /// What each subject of a kind used in its window of five hours, where that began at `since` or
+    /// later. As exact as [`Store::used_exactly_since`]; two questions serve all subjects.
+    pub async fn used_in_five_hours(
+        &self,
+        kind: SubjectKind,
+        since: u64,
+    ) -> Result<Vec<SubjectUse>, StorageError> {
+        let (id, whose) = (kind.column(), kind.is_subject());
+        let quarter = format!("(start - start % {QUARTER_SECONDS})");
+        let quarters = format!(
+            "five_hour_windows JOIN usage_quarters ON {whose} AND quarter >= {quarter} \
+             WHERE start >= $1 AND quarter >= $2"
+        );
+        let query = sums(kind, &[REQUESTS, TOKENS, COST], &quarters);
+        let since_quarter = floor(since, QUARTER_SECONDS);
+        let rows = sql(format!("{query} GROUP BY {id}"))
+            .bind(since)
+            .bind(since_quarter)
+            .fetch_all(self.database())
+            .await
+            .map_err(StorageError::database(DOING))?;
+        let mut used = BTreeMap::new();
+        for row in &rows {
+            let Some(subject) = kind.subject(&row.string("subject")?) else { continue };
+            used.insert(subject, read_used(row)?);
+        }
+        let records = format!(
+            "five_hour_windows JOIN usage_records ON {whose} AND started_at >= {quarter} * 1000 \
+             AND started_at < start * 1000 WHERE start >= $1 AND started_at >= $2 \
+             AND {id} IS NOT NULL GROUP BY {id}"
+        );
+        let rows = sql(format!("SELECT {id} AS subject, {} FROM {records}", sums_of_records()))
+            .bind(since)
+            .bind(since_quarter.saturating_mul(1000))
+            .fetch_all(self.database())
+            .await
+            .map_err(StorageError::database(DOING))?;
+        for row in &rows {
+            let subject = kind.subject(&row.string("subject")?);
+            if let Some(used) = subject.and_then(|subject| used.get_mut(&subject)) {
+                *used = used.minus(read_records(row)?);
+            }
+        }
+        Ok(used.into_iter().map(|(subject, used)| SubjectUse { subject, used }).collect())
     }
 
     /// The windows of five hours that began last, from `since` on: whose, and their first second.
@@ -321,6 +367,30 @@ impl Store {
     }
 }
 
+/// What rows of quarters come to.
+fn read_used(row: &Row) -> Result<Used, StorageError> {
+    Ok(Used {
+        requests: read_sum(row, REQUESTS)?,
+        tokens: read_sum(row, TOKENS)?,
+        cost: PicoUsd(read_sum(row, COST)?),
+    })
+}
+
+/// What [`read_records`] reads.
+fn sums_of_records() -> String {
+    let sums: Vec<String> = [COST].into_iter().chain(CLASSES).map(sum_of).collect();
+    format!("COUNT(*) AS requests, {}", sums.join(", "))
+}
+
+/// What records come to.
+fn read_records(row: &Row) -> Result<Used, StorageError> {
+    Ok(Used {
+        requests: row.count("requests")?,
+        tokens: read_classes(row)?.total_tokens(),
+        cost: PicoUsd(read_sum(row, COST)?),
+    })
+}
+
 fn read_classes(row: &Row) -> Result<Usage, StorageError> {
     let [uncached_input, cache_read, cache_write, output, reasoning] =
         CLASSES.map(|class| read_sum(row, class));
@@ -334,8 +404,9 @@ fn read_classes(row: &Row) -> Result<Usage, StorageError> {
 }
 
 impl JournalTail {
-    /// What a subject used since `start`, as far as it is still in the journal; `is_of` says whether
-    /// a request of an account and key is the subject's.
+    /// What a subject used since `start`, as far as it is still in the journal. `is_of` says whether
+    /// a request is the subject's, by whom the request is attributed to. A sum counts where its
+    /// quarter of an hour began at `start` or later.
     pub fn used_since(&self, start: u64, is_of: impl Fn(&Attribution) -> bool) -> Used {
         let records = self.usage.iter().map(|it| {
             let cost = it.cost.unwrap_or_default();

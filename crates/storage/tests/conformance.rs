@@ -17,8 +17,8 @@ use sluice_core::usage::Usage;
 use sluice_storage::{
     AccountRecord, AuditFilter, DAY_SECONDS, DepartmentRecord, Ingester, Journal, JournalEntry,
     KeyRecord, Life, MasterKey, Order, Organisation, PersonRecord, QUARTER_SECONDS, SecretRecord,
-    ServiceRecord, StorageError, Store, SubjectKind, Suspension, TeamRecord, TrailEntry, TrailKind,
-    UsageFilter, UsageRecord, UsageSum, Used, WindowBegan, window_start,
+    ServiceRecord, StorageError, Store, SubjectKind, SubjectUse, Suspension, TeamRecord,
+    TrailEntry, TrailKind, UsageFilter, UsageRecord, UsageSum, Used, WindowBegan, window_start,
 };
 
 #[tokio::test]
@@ -401,11 +401,15 @@ async fn what_windows_hold_is_known_by_subject(store: &Store, master: &MasterKey
         ..sum(2)
     };
     let subject = Subject::Key("k5".into());
-    let began = |start| {
+    let began_of = |subject: &Subject, start| {
         JournalEntry::Window(WindowBegan { subject: subject.to_string(), start: DAY + start })
     };
+    let began = |start| began_of(&subject, start);
+    let person = Subject::Person("p5".into());
     let journal = Journal::open(store.data_dir(), master).unwrap();
-    journal.append(&[began(5), began(85_100), JournalEntry::Sum(private)]).unwrap();
+    let windows = [began(5), began(85_100), began_of(&person, 85_001)];
+    journal.append(&windows).unwrap();
+    journal.append(&[JournalEntry::Sum(private)]).unwrap();
     for record in &records {
         journal.append(&[JournalEntry::Usage(Box::new(record.clone()))]).unwrap();
     }
@@ -433,14 +437,23 @@ async fn what_windows_hold_is_known_by_subject(store: &Store, master: &MasterKey
 
     // The journal says when five hours began, and records say what was used before them. What has
     // no record counts with its whole quarter.
-    let windows = store.five_hour_windows(DAY).await.unwrap();
-    assert_eq!(windows, [(subject.clone(), DAY + 85_100)]);
+    let mut windows = store.five_hour_windows(DAY).await.unwrap();
+    windows.sort_by_key(|(_, start)| *start);
+    assert_eq!(windows, [(person.clone(), DAY + 85_001), (subject.clone(), DAY + 85_100)]);
     assert_eq!(store.five_hour_windows(DAY + 85_101).await.unwrap(), []);
-    let used = store.used_exactly_since(&subject, DAY + 85_100).await.unwrap();
-    assert_eq!((used.requests, used.tokens, used.cost), (4, 17, PicoUsd(29)));
-    let person = Subject::Person("p5".into());
-    let used = store.used_exactly_since(&person, DAY + 85_001).await.unwrap();
-    assert_eq!((used.requests, used.tokens), (1, 7));
+    let of_key = store.used_exactly_since(&subject, DAY + 85_100).await.unwrap();
+    assert_eq!((of_key.requests, of_key.tokens, of_key.cost), (4, 17, PicoUsd(29)));
+    let of_person = store.used_exactly_since(&person, DAY + 85_001).await.unwrap();
+    assert_eq!((of_person.requests, of_person.tokens), (1, 7));
+    // All subjects of a kind at once say the same.
+    for (kind, subject, used) in
+        [(SubjectKind::Key, subject, of_key), (SubjectKind::Holder, person, of_person)]
+    {
+        let all = store.used_in_five_hours(kind, DAY).await.unwrap();
+        assert_eq!(all, [SubjectUse { subject, used }]);
+        assert_eq!(store.used_in_five_hours(kind, DAY + 85_101).await.unwrap(), []);
+    }
+    assert_eq!(store.used_in_five_hours(SubjectKind::Team, DAY).await.unwrap(), []);
 }
 
 async fn quarters_are_pruned_and_sums_stay(store: &Store) {

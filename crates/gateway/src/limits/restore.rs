@@ -74,13 +74,17 @@ async fn restore_five_hours(
 ) -> Result<(), StorageError> {
     let length = Window::FiveHours.span(&super::Zone::UTC, 0).seconds();
     let since = now.seconds().saturating_sub(length);
+    let mut used = BTreeMap::new();
+    for kind in counted.keys() {
+        let of_kind = store.used_in_five_hours(*kind, since).await?;
+        used.extend(of_kind.into_iter().map(|it| (it.subject, it.used)));
+    }
     for (subject, start) in store.five_hour_windows(since).await? {
         let Some(meters) = counted.get(&SubjectKind::of(&subject)) else { continue };
-        let used = store.used_exactly_since(&subject, start).await?;
+        let used = used.get(&subject).copied().unwrap_or_default();
         let ledger = ledgers.of(&subject);
         for meter in meters {
-            let used = meter.measure.of_used(used);
-            ledger.restore_five_hours(meter, (start, used), now);
+            ledger.restore_five_hours(meter, (start, meter.measure.of_used(used)), now);
         }
     }
     Ok(())
