@@ -1,7 +1,7 @@
 //! A number that moves with each change of a key, an account or whatever keys belong to.
 //!
-//! A server asks for it once a second and reads keys and accounts again when it has moved, so that
-//! a key made or revoked by another process counts within a second.
+//! A server asks for it once a second. When it has moved, the server reads what was changed since
+//! ([`Store::known`]), so that a key made or revoked by another process counts within a second.
 
 use crate::database::{Transaction, sql};
 use crate::error::StorageError;

@@ -11,6 +11,7 @@ use sluice_core::level::SecurityLevel;
 use sluice_core::organisation::{Holder, KeyScope};
 use sluice_core::region::Region;
 
+use crate::attribution::holder;
 use crate::database::{Row, Transaction, Value, sql};
 use crate::error::StorageError;
 use crate::master_key::KeyHash;
@@ -29,7 +30,7 @@ pub struct KeyRecord {
     /// Its team; `None`: it belongs to the account.
     pub team_id: Option<TeamId>,
     /// The person or service that it belongs to.
-    #[serde(serialize_with = "as_text")]
+    #[serde(serialize_with = "holder::serialize")]
     pub holder: Option<Holder>,
     /// What it may do.
     pub scopes: Vec<KeyScope>,
@@ -114,10 +115,6 @@ impl KeyRecord {
     pub fn prefix(&self) -> &str {
         self.newest_secret().map_or("", |secret| &secret.prefix)
     }
-}
-
-fn as_text<S: serde::Serializer>(holder: &Option<Holder>, to: S) -> Result<S::Ok, S::Error> {
-    holder.as_ref().map(ToString::to_string).serialize(to)
 }
 
 /// Where keys are kept: the identity first, then everything else.

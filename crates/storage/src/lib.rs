@@ -5,8 +5,8 @@
 //! ```
 //!
 //! The hot path appends to an append-only journal and never waits for a database. An [`Ingester`]
-//! carries the journal into the database, exactly once even over a crash. Keys and accounts are
-//! few: a server holds them in memory and reads them again when [`Store::change_version`] moves.
+//! carries the journal into the database, exactly once even over a crash. A server holds keys and
+//! the organisation in memory. When [`Store::change_version`] moves, it reads what was changed since.
 //!
 //! | File | Is |
 //! | --- | --- |

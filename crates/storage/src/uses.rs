@@ -1,8 +1,8 @@
 //! When each key was last used.
 //!
-//! The ingester keeps one row a key, so that a list of keys does not have to search the records,
-//! and so that keys in zero-retention mode, which have none, are in it. Of those only the quarter of an hour
-//! is known.
+//! The ingester keeps one row a key, so that a list of keys does not have to search the records, and
+//! so that keys in zero-retention mode, which have no records, are in it. Of their uses only the
+//! quarter of an hour is known.
 
 use std::collections::{BTreeMap, HashMap};
 
