@@ -275,22 +275,27 @@ mod tests {
     #[tokio::test]
     async fn a_server_that_falls_silent_is_away_and_takes_no_connection_with_it() {
         let Some((server, database)) = opened().await else { return };
+        let server = std::sync::Arc::new(server);
         let running = format!(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = '{}' AND query LIKE '{ENDLESS}'",
             server.name()
         );
+        let running = async || {
+            let (server, running) = (server.clone(), running.clone());
+            tokio::task::spawn_blocking(move || server.run(&running).unwrap()).await.unwrap()
+        };
         // Twice as many as there are connections.
         for number in 1..=2 * CONNECTIONS {
             let on = database.clone();
             let asked = tokio::spawn(async move { sql(ENDLESS).execute(&on).await });
-            while server.run(&running).unwrap() != number.to_string() {
-                tokio::task::yield_now().await;
+            while running().await != number.to_string() {
+                assert!(!asked.is_finished(), "{:?}", asked.await);
             }
             tokio::time::pause();
             let error = asked.await.unwrap().unwrap_err();
             assert!(is_away(&error) && error.to_string().contains("30 seconds"), "{error}");
             let Database::Postgres(pool) = &database else { panic!("{database:?}") };
-            while pool.size() > 0 {
+            while pool.size() as usize > pool.num_idle() {
                 tokio::time::advance(ANSWER).await;
             }
             tokio::time::resume();
