@@ -228,18 +228,18 @@ async fn read_where(
     value: Option<Value>,
     doing: &'static str,
 ) -> Result<Vec<KeyRecord>, StorageError> {
-    let mut keys = sql(format!("SELECT * FROM keys WHERE {condition} ORDER BY created_at, id"))
+    let mut keys = sql(format!("FROM keys WHERE {condition} ORDER BY created_at, id"))
         .bind_all(value.clone())
-        .read_all(tx, doing, read)
+        .read_all(KEYS.1, tx, doing, read)
         .await?;
     // All secrets are read without a look at each key.
     let of_these = match &value {
         None => String::new(),
         Some(_) => format!(" WHERE key_id IN (SELECT id FROM keys WHERE {condition})"),
     };
-    let secrets = sql(format!("SELECT * FROM key_secrets{of_these} ORDER BY created_at, hash"))
+    let secrets = sql(format!("FROM key_secrets{of_these} ORDER BY created_at, hash"))
         .bind_all(value)
-        .read_all(tx, doing, |row| Ok((row.text("key_id")?, read_secret(row)?)))
+        .read_all(SECRETS.1, tx, doing, |row| Ok((row.text("key_id")?, read_secret(row)?)))
         .await?;
     let mut by_key: HashMap<KeyId, Vec<SecretRecord>> = HashMap::with_capacity(keys.len());
     for (key, secret) in secrets {

@@ -23,6 +23,8 @@ pub(crate) enum Kind {
 pub(crate) enum Row {
     Sqlite(SqliteRow),
     Postgres(PgRow),
+    /// From SQLite as one value: a JSON array of these columns.
+    Listed(&'static [&'static str], Vec<serde_json::Value>),
 }
 
 const DOING: &str = "read a column";
@@ -32,10 +34,14 @@ impl Row {
     where
         T: for<'d> Decode<'d, Sqlite> + Type<Sqlite>,
         T: for<'d> Decode<'d, Postgres> + Type<Postgres>,
+        T: DeserializeOwned,
     {
         match self {
             Self::Sqlite(row) => row.try_get(column),
             Self::Postgres(row) => row.try_get(column),
+            Self::Listed(columns, values) => listed(columns, values, column).and_then(|value| {
+                T::deserialize(value).map_err(|error| sqlx::Error::Decode(error.into()))
+            }),
         }
         .map_err(StorageError::database(DOING))
     }
@@ -51,8 +57,13 @@ impl Row {
     }
 
     /// Yes or no.
-    pub(crate) fn flag(&self, column: &'static str) -> Result<bool, StorageError> {
-        self.plain(column)
+    pub(crate) fn flag(&self, column: &str) -> Result<bool, StorageError> {
+        // SQLite knows no booleans, so that its JSON has numbers in their place.
+        if let Self::Listed(..) = self {
+            Ok(self.integer(column)? != 0)
+        } else {
+            self.plain(column)
+        }
     }
 
     /// Text that is wrapped in a type of its own.
@@ -99,7 +110,8 @@ impl Row {
             Kind::Integer if missing => Value::Integer(None),
             Kind::Integer => Value::Integer(Some(self.nearest_integer(column)?)),
             Kind::Text => Value::Text(self.plain(column)?),
-            Kind::Boolean => Value::Boolean(self.plain(column)?),
+            Kind::Boolean if missing => Value::Boolean(None),
+            Kind::Boolean => Value::Boolean(Some(self.flag(column)?)),
         })
     }
 
@@ -155,7 +167,19 @@ impl Row {
         match self {
             Self::Sqlite(row) => row.try_get_raw(column).map(|value| value.is_null()),
             Self::Postgres(row) => row.try_get_raw(column).map(|value| value.is_null()),
+            Self::Listed(columns, values) => {
+                listed(columns, values, column).map(serde_json::Value::is_null)
+            }
         }
         .map_err(StorageError::database(DOING))
     }
+}
+
+fn listed<'v>(
+    columns: &[&str],
+    values: &'v [serde_json::Value],
+    column: &str,
+) -> Result<&'v serde_json::Value, sqlx::Error> {
+    let at = columns.iter().position(|name| *name == column);
+    at.and_then(|at| values.get(at)).ok_or_else(|| sqlx::Error::ColumnNotFound(column.to_owned()))
 }

@@ -6,7 +6,7 @@ use futures_util::TryStreamExt as _;
 use sqlx::postgres::PgArguments;
 use sqlx::query::Query;
 use sqlx::sqlite::SqliteArguments;
-use sqlx::{AssertSqlSafe, Encode, Postgres, Sqlite, Type};
+use sqlx::{AssertSqlSafe, Encode, Postgres, Row as _, Sqlite, Type};
 
 use super::postgres::{SILENCE, all, answer};
 use super::{Database, Row, Target, Transaction, Value};
@@ -154,24 +154,34 @@ impl Statement {
         Ok(())
     }
 
-    /// What `read` makes of each row that it finds. A row is dearer to hold than what it says, and
-    /// goes before the next one comes.
+    /// What `read` makes of these columns of each row that it finds; the text begins at `FROM`. A
+    /// row is dearer to hold than what it says, and goes before the next one comes.
+    ///
+    /// SQLite's driver copies each value by itself, and more than half of the time of reading a
+    /// hundred thousand keys went there: a row comes from it as one JSON array.
     pub(crate) async fn read_all<T: Send>(
-        self,
+        mut self,
+        columns: &'static [&'static str],
         tx: &mut Transaction,
         doing: &'static str,
         mut read: impl FnMut(&Row) -> Result<T, StorageError> + Send,
     ) -> Result<Vec<T>, StorageError> {
         let failed = || StorageError::database(doing);
         let mut all = Vec::new();
+        let names = columns.join(", ");
         match tx {
             Transaction::Sqlite(tx) => {
+                self.text = format!("SELECT json_array({names}) {}", self.text).into();
                 let mut rows = self.sqlite().map_err(failed())?.fetch(&mut **tx);
                 while let Some(row) = rows.try_next().await.map_err(failed())? {
-                    all.push(read(&Row::Sqlite(row))?);
+                    let list: &str = row.try_get(0).map_err(failed())?;
+                    let values = serde_json::from_str(list)
+                        .map_err(|error| failed()(sqlx::Error::Decode(error.into())))?;
+                    all.push(read(&Row::Listed(columns, values))?);
                 }
             }
             Transaction::Postgres(tx) => {
+                self.text = format!("SELECT {names} {}", self.text).into();
                 let (connection, limit) = tx.parts();
                 let mut rows = self.postgres().map_err(failed())?.fetch(connection);
                 while let Some(row) = answer(limit, rows.try_next()).await.map_err(failed())? {
