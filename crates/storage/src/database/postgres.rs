@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures_util::{Stream, TryStreamExt as _};
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
-use sqlx::{ConnectOptions as _, Connection as _, Postgres};
+use sqlx::{ConnectOptions as _, Postgres, Row as _};
 use tokio::time::timeout;
 
 use crate::error::StorageError;
@@ -34,6 +34,11 @@ const SETTINGS: &str = "SET lock_timeout = '10s'; SET statement_timeout = '5min'
                         SET idle_in_transaction_session_timeout = '60s'; \
                         SELECT set_config('synchronous_commit', 'on', false) \
                         WHERE current_setting('synchronous_commit') = 'off'";
+
+/// Whether a connection is outside any transaction: there, a statement's own begins with it. The
+/// driver does not know of one whose beginning nobody waited for, and would hand its connection on:
+/// what others write there would never be committed.
+const OUTSIDE: &str = "SELECT now() = statement_timestamp()";
 
 /// Where a PostgreSQL server is, and how to sign in there. Never prints the password.
 #[derive(Clone)]
@@ -94,8 +99,8 @@ impl PostgresUrl {
                 // The driver asks the server, too, before it takes a connection back, but without
                 // a limit. After an error, it closes the connection without asking.
                 Box::pin(async move {
-                    answer(Some(ANSWER), connection.ping()).await?;
-                    Ok(true)
+                    let asked = sqlx::raw_sql(OUTSIDE).fetch_one(connection);
+                    answer(Some(ANSWER), asked).await?.try_get(0)
                 })
             })
             .connect_with(self.options.clone())
