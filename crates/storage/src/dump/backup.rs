@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Seek as _, Write as _};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use sluice_core::clock::UnixMillis;
 
@@ -22,8 +23,9 @@ use crate::open::{Store, journal_dir};
 use crate::{master_key, migrate, seal};
 
 const DOING: &str = "back the database up";
-/// How often the database is read anew where the journal moved on too fast.
-const ATTEMPTS: usize = 5;
+/// For how long the database is read anew where the journal moved on too fast. Each reading takes
+/// milliseconds, and a segment of a server under load lasts seconds.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Writes a backup of the database and the data folder of `store` to a new file, and says what each
 /// table came to. The file holds the master key.
@@ -117,7 +119,7 @@ fn add_files(writer: &mut Writer, data_dir: &Path) -> io::Result<()> {
 async fn consistent(store: &Store) -> Result<(Transaction, BTreeMap<String, File>), StorageError> {
     let dir = journal_dir(store.data_dir());
     let unreadable = || StorageError::file("read the journal", &dir, "try again");
-    let mut attempt = 0;
+    let begun = Instant::now();
     loop {
         let mut open = BTreeMap::new();
         let first = open_all(&dir, &mut open).map_err(unreadable())?;
@@ -136,12 +138,11 @@ async fn consistent(store: &Store) -> Result<(Transaction, BTreeMap<String, File
         later.sort_unstable();
         let first_later = newest.map_or_else(|| later.first().copied(), |it| Some(it + 1));
         let gapless = first_later.is_none_or(|first| (first..).zip(&later).all(|(a, b)| a == *b));
-        attempt += 1;
         if none_went && gapless {
             return Ok((reading, open));
         }
         reading.rollback(DOING).await?;
-        if attempt == ATTEMPTS {
+        if begun.elapsed() >= PATIENCE {
             let moving = io::Error::other("it moves on faster than it can be read");
             return Err(unreadable()(moving));
         }
