@@ -157,6 +157,28 @@ fn signs_alone_are_a_password_too() {
     }
 }
 
+/// Whether what stands at `at` begins with the end of a placeholder: then it is none of the request's.
+fn begins_within(placeholders: &[&str], text: &str, at: usize) -> bool {
+    let mut found = placeholders.iter().flat_map(|it| text.match_indices(it));
+    found.any(|(start, placeholder)| start < at && at < start + placeholder.len())
+}
+
+#[test]
+fn a_placeholder_that_ends_as_a_value_begins_is_no_leftover() {
+    // The first password's placeholder ends in a D, and the address behind it is the second value.
+    let line = "postgres://app:hunter@db.navy-yard.org/app\n\
+                postgres://app:>%~V~<!D@db.navy-yard.org/app";
+    let places = [
+        json!("hunter"),
+        json!("hunter"),
+        json!("hunter"),
+        json!("hunter"),
+        json!("hunter"),
+        json!("hunter"),
+    ];
+    check(&request_with(&[line.to_owned()], &places)).unwrap();
+}
+
 fn check(request: &Value) -> Result<(), TestCaseError> {
     let sent = send(&filter(), &request.to_string(), &subject(SecurityLevel::Standard)).unwrap();
     let body: Value = serde_json::from_str(&sent.body).unwrap();
@@ -165,12 +187,15 @@ fn check(request: &Value) -> Result<(), TestCaseError> {
         texts.borrow_mut().push(text.to_owned());
         text.to_owned()
     });
+    let placeholders: Vec<&str> =
+        sent.filtered.map.redactions().iter().map(|redaction| redaction.placeholder).collect();
     for redaction in sent.filtered.map.redactions() {
         let value = redaction.value;
         for text in texts.borrow().iter() {
             for (at, _) in text.match_indices(value) {
                 prop_assert!(
-                    may_stay(value, redaction.kind, text, at),
+                    may_stay(value, redaction.kind, text, at)
+                        || begins_within(&placeholders, text, at),
                     "{} is left in {}\n{}\n{}",
                     value,
                     text,
