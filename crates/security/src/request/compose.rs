@@ -406,16 +406,23 @@ fn looks_like_json(text: &str) -> bool {
     text.trim_start().starts_with(['{', '[', '"'])
 }
 
-/// Whether all of `text` is JSON: a value, or several, as in lines of a log.
+/// Whether all of `text` is JSON: a value, or several, as in lines of a log. Strings one after another
+/// are prose in quotes: in an answer, nothing would show that they were JSON.
 pub(super) fn is_json(text: &str) -> bool {
-    struct Values;
+    struct Values {
+        count: usize,
+        has_string: bool,
+    }
     impl<'a> Scan<'a> for Values {
         fn scan(cursor: &mut Cursor<'a>) -> Result<Self, ScanError> {
+            let mut values = Self { count: 0, has_string: false };
             while !cursor.is_at_end() {
-                Raw::scan(cursor)?;
+                values.count += 1;
+                values.has_string |= Raw::scan(cursor)?.get().starts_with('"');
             }
-            Ok(Self)
+            Ok(values)
         }
     }
-    looks_like_json(text) && read::<Values>(text).is_ok()
+    let is_one_document = |values: Values| values.count == 1 || !values.has_string;
+    looks_like_json(text) && read::<Values>(text).is_ok_and(is_one_document)
 }

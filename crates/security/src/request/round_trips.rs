@@ -281,6 +281,16 @@ fn what_stands_behind_a_quote_that_opens_nothing_comes_back_as_it_stood() {
 }
 
 #[test]
+fn a_text_that_is_one_string_of_json_comes_back_as_it_stood() {
+    for prompt in ["\"Zq\\\"qZkey: \"", "\"Zq\\\"qZ", "\"\" \"Zq\\\"qZ\"", "\"a\\\\\nZq\\\"qZ"] {
+        let (seen, map) = seen(&finding_marked(), prompt);
+        assert!(!seen.contains("Zq"), "{seen}");
+        assert_eq!(answered(&map, Surrounding::Text, &seen), prompt);
+        assert_eq!(called(&map, &json!({ "content": seen })), json!({ "content": prompt }));
+    }
+}
+
+#[test]
 fn what_is_beyond_the_places_that_are_read_comes_back_as_it_stood() {
     let lines = |count: usize| -> String {
         (0..count).map(|i| format!("export K{i}=\"Zqp\\$a{i}\\\\qZ\"\n")).collect()

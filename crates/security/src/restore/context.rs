@@ -152,7 +152,7 @@ fn opens_literal(tail: &str, opens: usize, inside: usize, levels: usize) -> bool
     }
     let quote = &tail[opens..inside];
     let mut rest = trimmed(&tail[..opens], around);
-    if rest.ends_with(['[', '{']) {
+    if rest.ends_with(['[', '{']) || begins_text(rest, around) {
         return true;
     }
     if let Some(name) = rest.strip_suffix(':') {
@@ -170,6 +170,19 @@ fn opens_literal(tail: &str, opens: usize, inside: usize, levels: usize) -> bool
         }
     }
     false
+}
+
+/// Whether nothing but `rest` is in front of a text that stands within so many literals: what opens
+/// there is a document that is one string.
+fn begins_text(rest: &str, around: usize) -> bool {
+    match around {
+        0 => rest.is_empty(),
+        1 => without_quote(rest, "\"").is_some_and(|ahead| {
+            let ahead = trimmed(ahead, 0);
+            ahead.is_empty() || ahead.ends_with([':', '[', ','])
+        }),
+        _ => false,
+    }
 }
 
 /// The name of the member that the literal at `opens..inside` is the value of.
@@ -195,13 +208,20 @@ fn slashes_within(literals: usize) -> usize {
     1 << literals.saturating_sub(1)
 }
 
+/// Whether a letter behind `ahead` is one of an escape like `\n` within so many literals: of the
+/// backslashes in front of it, those before its own are backslashes that are escaped themselves.
+fn begins_escape(ahead: &str, literals: usize) -> bool {
+    let own = slashes_within(literals);
+    slashes_before(ahead) % (2 * own) == own
+}
+
 /// `text` without the white space that it ends with, as it is written within so many literals.
 fn trimmed(text: &str, literals: usize) -> &str {
     let mut rest = text;
     loop {
         rest = rest.trim_end_matches([' ', '\t', '\r', '\n']);
         let escaped = rest.strip_suffix(['n', 'r', 't']).filter(|_| literals > 0);
-        match escaped.filter(|ahead| slashes_before(ahead) == slashes_within(literals)) {
+        match escaped.filter(|ahead| begins_escape(ahead, literals)) {
             Some(ahead) => rest = &ahead[..ahead.len() - slashes_within(literals)],
             None => return rest,
         }
@@ -214,8 +234,7 @@ fn has_break(text: &str, literals: usize) -> bool {
     if literals == 0 {
         return text.contains('\n');
     }
-    let is_break = |(at, _)| slashes_before(&text[..at]) == slashes_within(literals);
-    text.match_indices('n').any(is_break)
+    text.match_indices('n').any(|(at, _)| begins_escape(&text[..at], literals))
 }
 
 /// `text` with its escapes decoded so many times over.
@@ -322,14 +341,22 @@ mod tests {
             "[\"a\", \"b\\\"c\",\n \"",
             "{\"",
             "+  \"key\":\"",
+            "\"",
+            " \n\"as \\\"ever\\\", ",
         ] {
             check(before, &[Json]);
         }
         check("{\"a\": \"{\\\"key\\\":\\n \\\"", &[Json, Json]);
         check("{\"a\": \"{\\n  \\\"b\\\": \\\"{\\\\\\\"c\\\\\\\": \\\\\\\"", &[Json, Json, Json]);
-        for before in
-            ["", "It is \"", "\"a\": \"b\" ", "\"a\", \"", "\"a\": \"b\n", "he said: \"x\" "]
-        {
+        for before in [
+            "",
+            "It is \"",
+            "\"a\": \"b\" ",
+            "\"a\", \"",
+            "\"a\": \"b\n",
+            "he said: \"x\" ",
+            "\"a\" ",
+        ] {
             check(before, &[]);
         }
         for before in ["key: \"", "let key = \"", "login(\"", "\"a\": \"b\"\nkey = \""] {
@@ -380,6 +407,6 @@ mod tests {
     fn the_beginning_of_a_literal_is_told() {
         let begins = |before| in_call(before).begins_literal;
         assert!(begins("{\"key\": \""));
-        assert!(!begins("{\"key\": \"x") && !begins("{\"key\": \"\\\""));
+        assert!(!begins("{\"key\": \"x") && !begins("{\"key\": \"x\\\""));
     }
 }
