@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+/// The milliseconds of 24 hours.
+pub const DAY_MILLIS: u64 = 24 * 60 * 60 * 1000;
+
 /// Milliseconds since the Unix epoch.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,

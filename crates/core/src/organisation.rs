@@ -227,6 +227,8 @@ pub enum Actor {
     File,
     /// Sluice itself, as at its first start.
     Sluice,
+    /// Somebody who has not signed in.
+    Nobody,
 }
 
 #[cfg(test)]

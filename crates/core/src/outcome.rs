@@ -34,6 +34,11 @@ impl Outcome {
         Self::InternalError,
     ];
 
+    /// What counts as failed: refused by a provider, or broken by one or by Sluice. What callers gave
+    /// up and what the filter stopped is not.
+    pub const FAILED: [Self; 4] =
+        [Self::Rejected, Self::UpstreamError, Self::UpstreamTimeout, Self::InternalError];
+
     /// The outcome that a word in a record stands for.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|outcome| outcome.as_str() == word)

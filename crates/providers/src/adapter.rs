@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode};
+use serde::Deserialize;
 use sluice_core::answer::ChatAnswer;
 use sluice_core::chat::ChatRequest;
 use sluice_core::event::StreamEvent;
@@ -10,6 +11,7 @@ use sluice_core::sealed::SealedPlaces;
 use crate::endpoint::{Endpoint, Target};
 use crate::error::{MalformedAnswer, ProviderError, StreamError, Unsupported};
 use crate::framing::sse::Frame;
+use crate::request;
 
 /// One provider's dialect: translates between our chat types and its wire format.
 ///
@@ -40,6 +42,27 @@ pub trait Adapter: Send + Sync {
         body: &[u8],
         target: &Target,
     ) -> ProviderError;
+
+    /// The HTTP request for the provider's own list of models.
+    fn list_models(&self, endpoint: &Endpoint) -> Result<Request<Bytes>, Unsupported> {
+        request::get(endpoint, "/models")
+    }
+
+    /// The names in such a list, of those that can chat as far as it says so. Most lists have
+    /// OpenAI's form ("List models").
+    fn listed_models(&self, body: &[u8]) -> Result<Vec<String>, MalformedAnswer> {
+        #[derive(Deserialize)]
+        struct List {
+            data: Vec<Listed>,
+        }
+        #[derive(Deserialize)]
+        struct Listed {
+            id: String,
+        }
+        let list: List = serde_json::from_slice(body)
+            .map_err(|_| MalformedAnswer("it is no list of models".to_owned()))?;
+        Ok(list.data.into_iter().map(|model| model.id).collect())
+    }
 }
 
 /// Why a body with a successful status is no answer.

@@ -11,6 +11,7 @@ pub mod endpoint;
 pub mod error;
 pub mod framing;
 pub mod presets;
+pub mod probe;
 mod request;
 pub mod simulator;
 #[cfg(test)]

@@ -45,6 +45,9 @@ pub struct Preset {
     /// and prices are then not those of this entry.
     #[serde(default)]
     pub generic: bool,
+    /// What to `GET` below the base URL to see whether a credential is good, where its list of
+    /// models is for everybody.
+    pub check: Option<String>,
     /// In what it differs from its dialect.
     #[serde(default)]
     pub quirks: Quirks,

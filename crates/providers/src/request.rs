@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
-use http::{HeaderName, HeaderValue, Request};
+use http::{HeaderName, HeaderValue, Method, Request};
 
-use crate::endpoint::{Auth, Target};
+use crate::endpoint::{Auth, Endpoint, Target};
 use crate::error::Unsupported;
 
 /// A `POST` of the JSON text `body` to `path` below the target's base URL. `path` begins with a
@@ -14,7 +14,20 @@ pub(crate) fn post(
     path: &str,
     body: Vec<u8>,
 ) -> Result<Request<Bytes>, Unsupported> {
-    let endpoint = &target.endpoint;
+    request(&target.endpoint, Method::POST, path, Bytes::from(body))
+}
+
+/// A `GET` of `path` below the endpoint's base URL.
+pub(crate) fn get(endpoint: &Endpoint, path: &str) -> Result<Request<Bytes>, Unsupported> {
+    request(endpoint, Method::GET, path, Bytes::new())
+}
+
+fn request(
+    endpoint: &Endpoint,
+    method: Method,
+    path: &str,
+    body: Bytes,
+) -> Result<Request<Bytes>, Unsupported> {
     let mut address = String::with_capacity(endpoint.base_url.len() + path.len() + 16);
     address.push_str(&endpoint.base_url);
     address.push_str(path);
@@ -23,11 +36,16 @@ pub(crate) fn post(
         address.push_str(&endpoint.query);
     }
     let unsendable = |reason: String| Unsupported { field: "model".to_owned(), reason };
-    let mut request = Request::post(address)
-        .body(Bytes::from(body))
+    let is_json = !body.is_empty();
+    let mut request = Request::builder()
+        .method(method)
+        .uri(address)
+        .body(body)
         .map_err(|_| unsendable("has a provider whose address is not valid".to_owned()))?;
     let headers = request.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if is_json {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    }
     if let Some(credential) = &endpoint.credential {
         let (name, value) = match &endpoint.auth {
             Auth::Bearer => (AUTHORIZATION, format!("Bearer {}", credential.expose())),

@@ -17,8 +17,9 @@ pub struct Card {
     /// What a caller puts in `model`.
     pub id: ModelId,
     /// RouterArena's score of accuracy and cost, 0 to 100: what routers of this policy got when
-    /// public outcomes were replayed ([`Benchmarks`]), not what these members would get.
-    pub benchmark_score: f64,
+    /// public outcomes were replayed ([`Benchmarks`]), not what these members would get. `None`
+    /// where the policy was not measured.
+    pub benchmark_score: Option<f64>,
     /// What it chooses from.
     pub included_models: Vec<ModelId>,
     /// When that was last changed: `2026-11-01`.
@@ -106,18 +107,17 @@ impl Benchmarks {
 }
 
 impl Card {
-    /// The card of `router`, whose members were `last_changed` on that day. `None` where
-    /// `benchmarks` has nothing on its policy.
-    pub fn of(router: &Router, last_changed: &str, benchmarks: &Benchmarks) -> Option<Self> {
-        let score = benchmarks.of(router.policy)?.accuracy_cost_score;
-        Some(Self {
+    /// The card of `router`, whose members were `last_changed` on that day.
+    pub fn of(router: &Router, last_changed: &str, benchmarks: &Benchmarks) -> Self {
+        let score = benchmarks.of(router.policy).map(|found| found.accuracy_cost_score);
+        Self {
             id: router.id.clone(),
-            benchmark_score: (score * 1000.0).round() / 10.0,
+            benchmark_score: score.map(|score| (score * 1000.0).round() / 10.0),
             included_models: router.members.iter().map(|of| of.model.id.clone()).collect(),
             last_changed: last_changed.to_owned(),
             stability: router.stability.unwrap_or_else(|| stability(router)),
             pricing_tier: PricingTier::of(router),
-        })
+        }
     }
 }
 
@@ -131,6 +131,17 @@ fn stability(router: &Router) -> Stability {
 }
 
 impl PricingTier {
+    /// The word on cards.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Free => "free",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Unknown => "unknown",
+        }
+    }
+
     fn of(router: &Router) -> Self {
         let (mut sum, mut weights) = (0.0, 0.0);
         for member in &router.members {

@@ -5,7 +5,7 @@ use crate::quality::Quality;
 use crate::testing;
 
 fn card(router: &Router) -> Card {
-    Card::of(router, "2026-11-01", &Benchmarks::committed().unwrap()).unwrap()
+    Card::of(router, "2026-11-01", &Benchmarks::committed().unwrap())
 }
 
 fn pair(policy: Policy, prices: [Option<(f64, f64)>; 2], weights: [f64; 2]) -> Router {
@@ -39,9 +39,12 @@ fn every_policy_has_a_figure_and_its_source() {
     for policy in Policy::ALL {
         let router = pair(policy, [Some((1.0, 4.0)), None], [1.0, 1.0]);
         let of_policy = benchmarks.of(policy).unwrap().accuracy_cost_score;
-        let on_card = card(&router).benchmark_score;
+        let on_card = card(&router).benchmark_score.unwrap();
         assert!((on_card - of_policy * 100.0).abs() <= 0.05 + 1e-9, "{policy:?}");
     }
+    let unmeasured = Benchmarks { policies: Vec::new(), ..benchmarks.clone() };
+    let router = pair(Policy::Balanced, [None; 2], [1.0, 1.0]);
+    assert_eq!(Card::of(&router, "2026-11-01", &unmeasured).benchmark_score, None);
     let note = benchmarks.note();
     assert!(
         note.starts_with("Benchmark score: replayed on llmrouter9 of multimodel_train"),

@@ -14,7 +14,7 @@ use crate::error::Unsupported;
 use crate::request;
 
 /// The version of the API whose documentation this adapter follows.
-const VERSION: &str = "2023-06-01";
+pub(super) const VERSION: &str = "2023-06-01";
 
 pub(super) fn encode(chat: &ChatRequest, target: &Target) -> Result<Request<Bytes>, Unsupported> {
     refuse_what_has_no_words(chat)?;

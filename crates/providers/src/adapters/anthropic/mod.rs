@@ -36,7 +36,7 @@ mod tools;
 mod wire;
 
 use bytes::Bytes;
-use http::{HeaderMap, Request, StatusCode};
+use http::{HeaderMap, HeaderValue, Request, StatusCode};
 use sluice_core::answer::ChatAnswer;
 use sluice_core::chat::ChatRequest;
 use sluice_core::sealed::SealedPlaces;
@@ -44,6 +44,7 @@ use sluice_core::sealed::SealedPlaces;
 use crate::adapter::{Adapter, DecodeError, StreamDecoder};
 use crate::endpoint::{Endpoint, Target};
 use crate::error::{ProviderError, Unsupported};
+use crate::request;
 
 /// The Anthropic Messages dialect.
 #[derive(Debug, Clone, Copy, Default)]
@@ -74,6 +75,14 @@ impl Adapter for AnthropicMessages {
         target: &Target,
     ) -> ProviderError {
         classify::classify(status, headers, body, target)
+    }
+
+    /// "List models", which gives 1 000 at most.
+    fn list_models(&self, endpoint: &Endpoint) -> Result<Request<Bytes>, Unsupported> {
+        let mut request = request::get(endpoint, "/v1/models?limit=1000")?;
+        let version = HeaderValue::from_static(encode::VERSION);
+        request.headers_mut().entry("anthropic-version").or_insert(version);
+        Ok(request)
     }
 }
 

@@ -24,13 +24,15 @@ mod wire;
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode};
+use serde::Deserialize;
 use sluice_core::answer::ChatAnswer;
 use sluice_core::chat::ChatRequest;
 use sluice_core::sealed::SealedPlaces;
 
 use crate::adapter::{Adapter, DecodeError, StreamDecoder};
 use crate::endpoint::{Endpoint, Target};
-use crate::error::{ProviderError, Unsupported};
+use crate::error::{MalformedAnswer, ProviderError, Unsupported};
+use crate::request;
 
 /// The Gemini `generateContent` dialect.
 #[derive(Debug, Clone, Copy, Default)]
@@ -61,6 +63,36 @@ impl Adapter for GeminiGenerateContent {
         target: &Target,
     ) -> ProviderError {
         classify::classify(status, headers, body, target)
+    }
+
+    /// "models.list", which gives 1 000 at most.
+    fn list_models(&self, endpoint: &Endpoint) -> Result<Request<Bytes>, Unsupported> {
+        request::get(endpoint, "/v1beta/models?pageSize=1000")
+    }
+
+    fn listed_models(&self, body: &[u8]) -> Result<Vec<String>, MalformedAnswer> {
+        #[derive(Deserialize)]
+        struct List {
+            #[serde(default)]
+            models: Vec<Listed>,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Listed {
+            name: String,
+            #[serde(default)]
+            supported_generation_methods: Vec<String>,
+        }
+        let list: List = serde_json::from_slice(body)
+            .map_err(|_| MalformedAnswer("it is no list of models".to_owned()))?;
+        let chats = |model: &Listed| {
+            model.supported_generation_methods.iter().any(|method| method == "generateContent")
+        };
+        let bare = |model: Listed| match model.name.strip_prefix("models/") {
+            Some(name) => name.to_owned(),
+            None => model.name,
+        };
+        Ok(list.models.into_iter().filter(chats).map(bare).collect())
     }
 }
 
