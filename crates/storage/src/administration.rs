@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use serde_json::Value as Json;
-use sluice_core::ids::AccountId;
+use sluice_core::ids::{AccountId, PersonId};
 use sluice_core::organisation::{Holder, Role, Subject};
 
 use crate::accounts::{self, ACCOUNTS, AccountRecord, account_values};
@@ -24,7 +24,9 @@ use crate::organisation::{
     read_service, read_team, rows, service_values, team_values,
 };
 use crate::seal::{Outside, SealFile};
+use crate::sign_in::{SignInDeed, end_sessions};
 use crate::trail::{AdministrationEntry, Doing};
+use crate::vendors::VendorChange;
 
 const DOING: &str = "write the change";
 
@@ -161,7 +163,9 @@ pub struct Change {
 }
 
 impl Store {
-    /// Makes changes and notes them in the audit trail: all of them or none.
+    /// Makes changes, does after them what is done about signing in, and notes both in the audit
+    /// trail: all of it or nothing. Without changes, nothing moves that a running server would have to
+    /// read again.
     ///
     /// [`StorageError::ChangedMeanwhile`] where something is not as it was read, where the actor's
     /// rights may have changed since they were checked, or where the change would leave behind what
@@ -172,26 +176,74 @@ impl Store {
         key: &MasterKey,
         doing: &Doing,
         changes: &[Change],
+        deeds: &[SignInDeed],
     ) -> Result<(), StorageError> {
-        let mut entries = Vec::with_capacity(changes.len());
+        self.administer_all(key, doing, changes, &[], deeds).await
+    }
+
+    /// The same for providers and models.
+    pub async fn administer_vendors(
+        &self,
+        key: &MasterKey,
+        doing: &Doing,
+        changes: &[VendorChange],
+    ) -> Result<(), StorageError> {
+        self.administer_all(key, doing, &[], changes, &[]).await
+    }
+
+    async fn administer_all(
+        &self,
+        key: &MasterKey,
+        doing: &Doing,
+        changes: &[Change],
+        vendors: &[VendorChange],
+        deeds: &[SignInDeed],
+    ) -> Result<(), StorageError> {
+        let mut entries = Vec::with_capacity(changes.len() + vendors.len() + deeds.len());
         for change in changes {
             let before = change.old.as_ref().map(Record::to_json).transpose()?;
             let of = (change.new.subject().to_string(), change.new.account_id().clone());
             let states = (before, change.new.to_json()?);
             entries.push(AdministrationEntry::new(doing, change.verb, of, states)?);
         }
+        for change in vendors {
+            entries.push(AdministrationEntry::new(
+                doing,
+                change.verb,
+                (change.subject(), change.account_id.clone()),
+                change.states()?,
+            )?);
+        }
+        for deed in deeds {
+            let states = (None, deed.details.clone());
+            entries.push(AdministrationEntry::new(doing, deed.verb, deed.subject(), states)?);
+        }
         let file = SealFile::new(self.data_dir(), key);
         let mut tx = self.begin_write(DOING).await?;
         let outside = self.outside_in(&mut tx, &file).await?;
         let written = async {
-            let version = changes::bump(&mut tx, DOING).await?;
-            if doing.judged_at.is_some_and(|judged_at| judged_at + 1 != version) {
+            let before = changes::version(&mut tx, DOING).await?;
+            if doing.judged_at.is_some_and(|judged_at| judged_at != before) {
                 return Err(StorageError::ChangedMeanwhile);
             }
+            let version = match (changes, vendors) {
+                ([], []) => before,
+                _ => changes::bump(&mut tx, DOING).await?,
+            };
             write(&mut tx, changes, version).await?;
+            for change in vendors {
+                change.write(&mut tx, version).await?;
+            }
             let mut found = HashSet::new();
             for change in changes {
                 check(&mut tx, change, &mut found).await?;
+                sign_out(&mut tx, &change.new).await?;
+                if let Some(person) = moved(change) {
+                    crate::sign_in::remove_links(&mut tx, person).await?;
+                }
+            }
+            for step in deeds.iter().flat_map(|deed| &deed.steps) {
+                step.carry_out(&mut tx).await?;
             }
             let entries: Vec<_> = entries.iter().map(|it| (&*it.audit_id, it)).collect();
             audit::append(&mut tx, &AuditSeal::new(key), &outside, &entries).await
@@ -213,6 +265,29 @@ impl Store {
             tracing::error!(%error, "the audit trail's seal could not be renewed");
         }
         Ok(())
+    }
+}
+
+/// Ends the sessions of whoever is suspended or removed now: resuming them does not take it back.
+async fn sign_out(tx: &mut Transaction, new: &Record) -> Result<(), StorageError> {
+    match new {
+        Record::Person(person) if !person.life.is_active() => {
+            end_sessions(tx, "id", person.id.as_str()).await
+        }
+        Record::Account(account) if account.suspended.is_some() => {
+            end_sessions(tx, "account_id", account.id.as_str()).await
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Who has another e-mail address now: links that went to the old one may have reached somebody else.
+fn moved(change: &Change) -> Option<&PersonId> {
+    match (&change.old, &change.new) {
+        (Some(Record::Person(old)), Record::Person(new)) => {
+            (old.email != new.email).then_some(&new.id)
+        }
+        _ => None,
     }
 }
 

@@ -27,6 +27,7 @@ use crate::master_key::{MasterKey, hmac, to_hex};
 use crate::open::Store;
 use crate::seal::{Outside, SealFile};
 use crate::trail::{TrailEntry, TrailKind};
+use crate::trail_pages::{self, Placed};
 use crate::usage::{Order, picos};
 
 /// What comes before the first entry.
@@ -183,12 +184,7 @@ impl Store {
         let rows = query.fetch_all(self.database()).await;
         rows.map_err(StorageError::database("list the audit trail"))?
             .iter()
-            .map(|row| {
-                let text = row.string("entry")?;
-                let entry = serde_json::from_str(&text)
-                    .map_err(|_| StorageError::Unreadable { column: "entry", value: text })?;
-                Ok(ChainedEntry { seq: row.count("seq")?, hash: row.string("hash")?, entry })
-            })
+            .map(read_chained)
             .collect()
     }
 
@@ -220,6 +216,13 @@ impl Store {
         let broken = check_end(&last, &head, &outside);
         Ok(last.verification(broken))
     }
+}
+
+pub(crate) fn read_chained(row: &Row) -> Result<ChainedEntry, StorageError> {
+    let text = row.string("entry")?;
+    let entry = serde_json::from_str(&text)
+        .map_err(|_| StorageError::Unreadable { column: "entry", value: text })?;
+    Ok(ChainedEntry { seq: row.count("seq")?, hash: row.string("hash")?, entry })
 }
 
 /// A place in the chain.
@@ -373,7 +376,7 @@ pub(crate) async fn end(store: &Store, seal: &AuditSeal) -> Result<Position, Sto
 ///
 /// The ingester and administration call this, each within a transaction that writes: one waits for
 /// the other.
-pub(crate) async fn append<T: Serialize>(
+pub(crate) async fn append<T: Serialize + Placed>(
     tx: &mut Transaction,
     seal: &AuditSeal,
     outside: &Outside,
@@ -386,6 +389,7 @@ pub(crate) async fn append<T: Serialize>(
     let mut last = resume(tx, seal, outside, DOING).await?;
     let mut known = known_ids(tx, entries.iter().map(|(audit_id, _)| *audit_id)).await?;
     let mut rows = Vec::with_capacity(entries.len());
+    let mut places = Vec::with_capacity(entries.len());
     for (audit_id, entry) in entries {
         if !known.insert((*audit_id).to_owned()) {
             continue;
@@ -396,6 +400,7 @@ pub(crate) async fn append<T: Serialize>(
         })?;
         let next = Position { seq: last.seq + 1, hash: link_hash(&last.hash, &json) };
         let (previous, hash) = (last.hash, next.hash.clone());
+        places.push((next.seq, entry.place()));
         rows.push(vec![
             next.seq.into(),
             (*audit_id).into(),
@@ -409,6 +414,7 @@ pub(crate) async fn append<T: Serialize>(
     insert_many(tx, ("audit_entries", &columns), "", rows, |_, _| {})
         .await
         .map_err(StorageError::database(DOING))?;
+    trail_pages::note(tx, &places).await?;
     sql("INSERT INTO audit_head (id, seq, hash, seal) VALUES (1, $1, $2, $3) ON CONFLICT (id) \
          DO UPDATE SET seq = excluded.seq, hash = excluded.hash, seal = excluded.seal")
     .bind(last.seq)

@@ -18,6 +18,18 @@ impl Store {
     }
 }
 
+/// The number of changes so far, as the transaction sees it.
+pub(crate) async fn version(
+    tx: &mut Transaction,
+    doing: &'static str,
+) -> Result<u64, StorageError> {
+    sql("SELECT version FROM changes WHERE id = 1")
+        .fetch_one(tx)
+        .await
+        .map_err(StorageError::database(doing))?
+        .count("version")
+}
+
 /// Counts a change, in the transaction that makes it, and returns its number.
 pub(crate) async fn bump(tx: &mut Transaction, doing: &'static str) -> Result<u64, StorageError> {
     sql("UPDATE changes SET version = version + 1 WHERE id = 1 RETURNING version")

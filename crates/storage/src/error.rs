@@ -253,6 +253,14 @@ pub enum StorageError {
     /// Something is not as it was when it was read; nothing was changed.
     #[error("it was changed by somebody else at the same moment; look at it and try again")]
     ChangedMeanwhile,
+    /// Somebody looked at more than the database can go through in time.
+    #[error("cannot {doing} within {seconds} seconds; try again, or ask for less at once")]
+    TookTooLong {
+        /// What was tried, as in "list the requests".
+        doing: &'static str,
+        /// The time that there was.
+        seconds: u64,
+    },
     /// The database failed.
     #[error("cannot {doing}: the database says: {source}")]
     Database {

@@ -4,7 +4,7 @@
 //! Wherever a crash hits, the next run goes on where the last finished transaction ended. What a
 //! batch adds to the audit trail is sealed outside the database before the next one (`seal`).
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,10 +15,11 @@ use crate::error::StorageError;
 use crate::journal::{Chunk, Journal, JournalEntry, JournalSeal, Reading, Segment, list};
 use crate::master_key::MasterKey;
 use crate::open::{Store, journal_dir};
+use crate::rollup::{RollupAdditions, Series, number};
 use crate::seal::{Outside, SealFile};
 use crate::serving::{Holder, Serving};
 use crate::sums::SumAdditions;
-use crate::usage;
+use crate::usage::{self, Numbered};
 use crate::uses::UseAdditions;
 use crate::windows::{QuarterAdditions, Used};
 
@@ -436,6 +437,7 @@ async fn store_entries(
     let mut sums = SumAdditions::default();
     let mut quarters = QuarterAdditions::default();
     let mut uses = UseAdditions::default();
+    let mut rollup = RollupAdditions::default();
     for entry in entries {
         match entry {
             JournalEntry::Usage(record) => records.push(&**record),
@@ -447,23 +449,37 @@ async fn store_entries(
                 let used = Used { requests: sum.requests, tokens, cost };
                 quarters.count(sum.attribution(), at, used);
                 sums.count_sum(sum);
+                rollup.count_sum(sum);
             }
             JournalEntry::Window(began) => quarters.note_began(began),
         }
     }
+    let of_records: Vec<Series> = records.iter().map(|it| Series::of_record(it)).collect();
+    let mut series = rollup.series();
+    let distinct: BTreeSet<&Series> = of_records.iter().collect();
+    series.extend(distinct.iter().flat_map(|it| [(*it).clone(), it.of_key(), it.of_account()]));
+    let numbers = number(tx, series).await?;
+    let numbered = records.into_iter().zip(&of_records);
+    let numbered: Vec<Numbered<'_>> =
+        numbered.map(|(record, it)| (record, numbers.get(it).copied().unwrap_or(0))).collect();
     let new = match pace {
-        Pace::Bulk => match usage::insert_new(tx, &records).await? {
+        Pace::Bulk => match usage::insert_new(tx, &numbered).await? {
             Some(new) => new,
             None => return Ok(Stored::NotInBulk),
         },
-        Pace::Single => usage::insert_new_singly(tx, &records).await?,
+        Pace::Single => usage::insert_new_singly(tx, &numbered).await?,
     };
-    for record in new {
+    let named: BTreeMap<i64, &Series> = numbers.iter().map(|(it, number)| (*number, it)).collect();
+    for (record, number) in new {
         uses.note(&record.key_id, record.started_at);
         let (tokens, cost) = (record.usage.total_tokens(), record.cost.unwrap_or_default());
         quarters.count(record.attribution(), record.started_at, Used { requests: 1, tokens, cost });
         sums.count_record(record);
+        if let Some(series) = named.get(&number) {
+            rollup.count_record(record, series);
+        }
     }
+    rollup.store(tx, &numbers).await?;
     quarters.store(tx).await?;
     sums.store(tx).await?;
     uses.store(tx).await?;

@@ -152,13 +152,6 @@ pub(crate) const SECRETS: (&str, &[&str]) =
     ("key_secrets", &["hash", "key_id", "prefix", "created_at", "expires_at", "revoked_at"]);
 
 impl Store {
-    /// All keys, also those that no longer work, in the order of their creation.
-    pub async fn keys(&self) -> Result<Vec<KeyRecord>, StorageError> {
-        const DOING: &str = "list the keys";
-        let mut tx = self.begin_read(DOING).await?;
-        read_all(&mut tx, Which::All, DOING).await
-    }
-
     /// Whether there is any key, working or not.
     pub async fn has_keys(&self) -> Result<bool, StorageError> {
         let found = sql("SELECT 1 FROM keys LIMIT 1").fetch_optional(self.database()).await;

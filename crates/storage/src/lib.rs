@@ -16,6 +16,9 @@
 //! | `serving` | one server a PostgreSQL database |
 //! | `master_key` | the secret that all others are derived from; the hash of a service key |
 //! | `accounts`, `organisation`, `keys` | who may ask |
+//! | `sign_in` | how people sign in: passwords, codes, sessions, links |
+//! | `vault` | secrets that have to be read back, sealed |
+//! | `vendors` | providers and models beside those of the configuration file |
 //! | `administration`, `changes` | the one way to change that, and when it changed |
 //! | `models` | when each model was first served |
 //! | `journal` | segments of sealed lines |
@@ -23,7 +26,9 @@
 //! | `ingest` | from the journal into the database |
 //! | `attribution` | whose a request was |
 //! | `usage`, `sums`, `uses`, `windows`, `audit` | the records, and what is added up from them |
-//! | `trail` | the two kinds of audit entries |
+//! | `rollup` | what requests came to by hour and day, for figures and charts |
+//! | `records` | records as people see them: whose, which, page by page |
+//! | `trail`, `trail_pages` | the two kinds of audit entries, and the trail page by page |
 //! | `seal` | the end of the audit trail, sealed outside the database |
 //! | `dump` | a whole database: copies, backups |
 //! | `tail` | what the journal holds and the database does not yet |
@@ -41,6 +46,7 @@ mod error;
 mod ingest;
 mod journal;
 mod json;
+mod kept;
 mod keys;
 mod lock;
 mod master_key;
@@ -49,13 +55,19 @@ mod models;
 mod open;
 mod organisation;
 mod place;
+mod records;
+mod rollup;
 mod seal;
 mod serving;
+mod sign_in;
 mod sums;
 mod tail;
 mod trail;
+mod trail_pages;
 mod usage;
 mod uses;
+mod vault;
+mod vendors;
 mod windows;
 
 pub use accounts::AccountRecord;
@@ -73,11 +85,24 @@ pub use organisation::{
     DepartmentRecord, Known, Life, MANAGED_BY_FILE, Organisation, PersonRecord, ServiceRecord,
     Suspension, TeamRecord,
 };
+pub use records::{Reach, RecordCursor, RecordsFilter, RecordsPage, SeenRecord, Sight, Turn};
+pub use rollup::{
+    By, Detail, Figures, FirstTokens, HOUR_SECONDS, HourFigures, Outcomes, Part, Question,
+};
 pub use serving::Serving;
+pub use sign_in::{
+    CodesRecord, LinkPurpose, LinkRecord, LoginRecord, Member, SessionRecord, SignInDeed,
+    SignInStep,
+};
 pub use sums::{DaySum, UsageSum};
 pub use tail::JournalTail;
 pub use trail::{AdministrationEntry, Doing, TrailEntry, TrailKind};
+pub use trail_pages::{TrailCursor, TrailFilter, TrailPage};
 pub use usage::{Order, UsageFilter, UsageRecord};
+pub use vault::Sealer;
+pub use vendors::{
+    ModelRecord, ProviderRecord, SealedSecrets, VendorChange, VendorRecord, VendorRecords,
+};
 pub use windows::{
     DAY_SECONDS, QUARTER_SECONDS, SubjectKind, SubjectUse, Used, WindowBegan, window_start,
 };

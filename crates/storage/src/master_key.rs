@@ -185,7 +185,12 @@ impl MasterKey {
 
     /// What hashes service keys. Make it once: the derivation costs more than a hash.
     pub fn key_hasher(&self) -> KeyHasher {
-        KeyHasher(hmac(self.derive("service-key-hash").expose()))
+        self.hasher("service-key-hash")
+    }
+
+    /// What hashes other secrets that hold enough random bits, by what they are for.
+    pub fn hasher(&self, label: &str) -> KeyHasher {
+        KeyHasher(hmac(self.derive(label).expose()))
     }
 }
 
@@ -292,6 +297,11 @@ impl KeyHasher {
         let mut mac = self.0.clone();
         mac.update(service_key.as_bytes());
         KeyHash(mac.finalize().into_bytes().into())
+    }
+
+    /// The same as text that may be handed out, as proof that whoever has it was given it.
+    pub fn proof(&self, text: &str) -> String {
+        self.hash(text).to_hex()
     }
 }
 

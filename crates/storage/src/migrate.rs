@@ -13,11 +13,13 @@ enum Script {
     Same(&'static str),
     /// What the two say differently.
     Differs { sqlite: &'static str, postgres: &'static str },
+    /// The same, and then what they say differently.
+    Then { same: &'static str, sqlite: &'static str, postgres: &'static str },
 }
-use Script::{Differs, Same};
+use Script::{Differs, Same, Then};
 
 /// The steps in order. A step that has been released is never edited; changes are new steps.
-const STEPS: [(i64, Script); 10] = [
+const STEPS: [(i64, Script); 13] = [
     (1, Same(include_str!("../migrations/0001_records.sql"))),
     (
         2,
@@ -34,6 +36,16 @@ const STEPS: [(i64, Script); 10] = [
     (8, Same(include_str!("../migrations/0008_who_serves.sql"))),
     (9, Same(include_str!("../migrations/0009_organisation.sql"))),
     (10, Same(include_str!("../migrations/0010_one_rollup_for_every_window.sql"))),
+    (11, Same(include_str!("../migrations/0011_sign_in.sql"))),
+    (
+        12,
+        Then {
+            same: include_str!("../migrations/0012_what_people_look_at.sql"),
+            sqlite: include_str!("../migrations/0012_trail_places.sql"),
+            postgres: include_str!("../migrations/0012_trail_places.postgres.sql"),
+        },
+    ),
+    (13, Same(include_str!("../migrations/0013_vendors.sql"))),
 ];
 
 const DOING: &str = "bring the database up to date";
@@ -89,6 +101,8 @@ pub(crate) async fn run_to(tx: &mut Transaction, wanted: i64) -> Result<(), Stor
             (Same(script), true) => translate(script),
             (Differs { postgres, .. }, true) => (*postgres).to_owned(),
             (Same(sqlite) | Differs { sqlite, .. }, false) => (*sqlite).to_owned(),
+            (Then { same, postgres, .. }, true) => translate(same) + postgres,
+            (Then { same, sqlite, .. }, false) => format!("{same}{sqlite}"),
         };
         tx.run_script(script).await.map_err(StorageError::database(DOING))?;
         sql("INSERT INTO schema_version (version) VALUES ($1)")
@@ -206,7 +220,7 @@ mod tests {
             (Some(30), Some(25))
         );
         assert_eq!(old.models.as_deref(), Some(&["m".to_owned()][..]));
-        for key in &keys {
+        for key in keys.iter() {
             assert_eq!(key.scopes, sluice_core::organisation::KeyScope::ALL);
             assert_eq!((key.secrets.len(), &key.holder, &key.team_id), (1, &None, &None));
             let found = store.key_of_hash(&key.secrets[0].hash).await.unwrap();

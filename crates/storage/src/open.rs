@@ -6,12 +6,15 @@
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::database::{
-    DATABASE_FILE, Database, PostgresUrl, Transaction, check_integrity, has_schema,
+    DATABASE_FILE, Database, PostgresUrl, Readers, Row, Statement, Transaction, check_integrity,
+    has_schema,
 };
 use crate::error::StorageError;
+use crate::kept::Kept;
 use crate::place::Place;
 use crate::{journal, master_key, migrate, seal};
 
@@ -129,9 +132,11 @@ impl From<&PathBuf> for Location {
 #[derive(Debug, Clone)]
 pub struct Store {
     database: Database,
+    readers: Readers,
     location: Location,
     /// The folder and the database's file that were opened.
     places: Vec<Place>,
+    kept: Arc<Kept>,
 }
 
 impl Store {
@@ -180,13 +185,13 @@ impl Store {
     pub(crate) async fn connect(location: Location) -> Result<Self, StorageError> {
         create_data_dir(&location.data_dir)?;
         let path = location.data_dir.join(DATABASE_FILE);
-        let (database, file) = match &location.server {
-            None => (Database::open_file(&path).await?, Some(&*path)),
-            Some(url) => (Database::open_server(url).await?, None),
+        let (database, readers, file) = match &location.server {
+            None => (Database::open_file(&path).await?, Readers::of_file(&path), Some(&*path)),
+            Some(url) => (Database::open_server(url).await?, Readers::of_server(url), None),
         };
         let used = [Some(&*location.data_dir), file];
         let places = used.into_iter().flatten().filter_map(|path| Place::of(path).ok()).collect();
-        Ok(Self { database, location, places })
+        Ok(Self { database, readers, location, places, kept: Arc::default() })
     }
 
     /// Opens a database that is there, for commands that only read: where there is none, nothing
@@ -236,6 +241,7 @@ impl Store {
 
     /// Closes all connections.
     pub async fn close(&self) {
+        self.readers.close().await;
         self.database.close().await;
     }
 
@@ -262,8 +268,21 @@ impl Store {
             .map_err(StorageError::file(doing, self.data_dir(), "check the disk"))
     }
 
+    pub(crate) fn kept(&self) -> &Kept {
+        &self.kept
+    }
+
     pub(crate) fn database(&self) -> &Database {
         &self.database
+    }
+
+    /// All rows that a statement finds, for people who look: see [`Readers`].
+    pub(crate) async fn read(
+        &self,
+        statement: Statement,
+        doing: &'static str,
+    ) -> Result<Vec<Row>, StorageError> {
+        self.readers.fetch_all(statement, doing).await
     }
 
     /// See [`Database::begin_write`].

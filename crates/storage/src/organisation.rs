@@ -137,11 +137,27 @@ pub struct Organisation {
     pub services: HashMap<ServiceId, ServiceRecord>,
 }
 
+impl PersonRecord {
+    /// What to call them: their name, or else their e-mail address.
+    pub fn shown_name(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.email)
+    }
+}
+
 impl Organisation {
     /// One of accounts alone.
     pub fn of_accounts(accounts: impl IntoIterator<Item = AccountRecord>) -> Self {
         let accounts = accounts.into_iter().map(|it| (it.id.clone(), it)).collect();
         Self { accounts, ..Self::default() }
+    }
+
+    /// Puts what was read of a later moment in the place of what was known.
+    pub fn take_over(&mut self, later: Self) {
+        self.accounts.extend(later.accounts);
+        self.departments.extend(later.departments);
+        self.teams.extend(later.teams);
+        self.people.extend(later.people);
+        self.services.extend(later.services);
     }
 
     /// Whose requests with `key` are.
@@ -227,11 +243,21 @@ impl Store {
         Ok(Known { version, keys, organisation })
     }
 
-    /// Accounts and everything in them but keys.
-    pub async fn organisation(&self) -> Result<Organisation, StorageError> {
-        const DOING: &str = "read the organisation";
+    /// A person with their account and teams, also where they were removed; nothing else.
+    pub async fn organisation_around(&self, id: &PersonId) -> Result<Organisation, StorageError> {
+        const DOING: &str = "read where a person belongs";
         let mut tx = self.begin_read(DOING).await?;
-        read_organisation(&mut tx, Which::All, DOING).await
+        let tx = &mut tx;
+        let people = read_people(tx, Which::Id(id.as_str()), DOING).await?;
+        let mut found = Organisation { people, ..Organisation::default() };
+        let Some(person) = found.people.get(id) else { return Ok(found) };
+        let account = rows(tx, "accounts", Which::Id(person.account_id.as_str()), DOING).await?;
+        found.accounts = by_id(account, accounts::read)?;
+        for team in &person.teams {
+            let team = rows(tx, "teams", Which::Id(team.as_str()), DOING).await?;
+            found.teams.extend(by_id(team, read_team)?);
+        }
+        Ok(found)
     }
 
     /// What a key belongs to, and nothing else.
@@ -331,7 +357,7 @@ fn by_id<T: Identified>(
     rows.iter().map(|row| read(row).map(|record| (record.id(), record))).collect()
 }
 
-async fn read_organisation(
+pub(crate) async fn read_organisation(
     tx: &mut Transaction,
     which: Which<'_>,
     doing: &'static str,

@@ -136,6 +136,14 @@ impl TrailEntry {
         }
     }
 
+    /// The account that it belongs to.
+    pub fn account_id(&self) -> &AccountId {
+        match self {
+            Self::Administration(entry) => &entry.account_id,
+            Self::Request(entry) => &entry.account_id,
+        }
+    }
+
     /// The request; nothing where it is none.
     pub fn request(&self) -> Option<&AuditEntry> {
         match self {

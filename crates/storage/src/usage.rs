@@ -94,7 +94,7 @@ pub struct UsageRecord {
 
 impl UsageRecord {
     /// Whose it was.
-    pub(crate) fn attribution(&self) -> Attribution {
+    pub fn attribution(&self) -> Attribution {
         Attribution {
             account: self.account_id.clone(),
             department: self.department_id.clone(),
@@ -263,7 +263,7 @@ impl Store {
 }
 
 /// Where records are kept.
-const TABLE: (&str, &[&str]) = (
+pub(crate) const TABLE: (&str, &[&str]) = (
     "usage_records",
     &[
         "request_id",
@@ -298,8 +298,12 @@ const TABLE: (&str, &[&str]) = (
         "department_id",
         "team_id",
         "holder",
+        "series_id",
     ],
 );
+
+/// A record, and the number of its series in the rollup.
+pub(crate) type Numbered<'r> = (&'r UsageRecord, i64);
 
 /// What is to be done with a record whose request has one already.
 const CONFLICT: &str = " ON CONFLICT (request_id) DO NOTHING";
@@ -310,11 +314,11 @@ const CONFLICT: &str = " ON CONFLICT (request_id) DO NOTHING";
 /// transaction is of no use then; [`insert_new_singly`] can tell in another one.
 pub(crate) async fn insert_new<'r>(
     tx: &mut Transaction,
-    records: &[&'r UsageRecord],
-) -> Result<Option<Vec<&'r UsageRecord>>, StorageError> {
+    records: &[Numbered<'r>],
+) -> Result<Option<Vec<Numbered<'r>>>, StorageError> {
     let mut new = Vec::with_capacity(records.len());
     let mut is_told = true;
-    let rows = records.iter().map(|record| values(record)).collect();
+    let rows = records.iter().map(|(record, series)| values(record, *series)).collect();
     insert_many(tx, TABLE, CONFLICT, rows, |range, added| match usize::try_from(added) {
         Ok(0) => {}
         Ok(added) if added == range.len() => {
@@ -330,8 +334,8 @@ pub(crate) async fn insert_new<'r>(
 /// Adds records whose request has none yet, one by one, and returns those.
 pub(crate) async fn insert_new_singly<'r>(
     tx: &mut Transaction,
-    records: &[&'r UsageRecord],
-) -> Result<Vec<&'r UsageRecord>, StorageError> {
+    records: &[Numbered<'r>],
+) -> Result<Vec<Numbered<'r>>, StorageError> {
     let mut new = Vec::new();
     for record in records {
         new.extend(insert_new(tx, &[*record]).await?.unwrap_or_default());
@@ -340,7 +344,7 @@ pub(crate) async fn insert_new_singly<'r>(
 }
 
 /// In the order of [`TABLE`].
-fn values(record: &UsageRecord) -> Vec<Value> {
+pub(crate) fn values(record: &UsageRecord, series: i64) -> Vec<Value> {
     vec![
         record.request_id.as_str().into(),
         record.key_id.as_str().into(),
@@ -374,10 +378,11 @@ fn values(record: &UsageRecord) -> Vec<Value> {
         record.department_id.as_ref().map(DepartmentId::as_str).into(),
         record.team_id.as_ref().map(TeamId::as_str).into(),
         record.holder.as_ref().map(ToString::to_string).into(),
+        series.into(),
     ]
 }
 
-fn read(row: &Row) -> Result<UsageRecord, StorageError> {
+pub(crate) fn read(row: &Row) -> Result<UsageRecord, StorageError> {
     let small = |column| row.count(column).map(|count| u32::try_from(count).unwrap_or(u32::MAX));
     Ok(UsageRecord {
         request_id: row.text("request_id")?,

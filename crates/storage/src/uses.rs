@@ -4,7 +4,7 @@
 //! so that keys in zero-retention mode, which have no records, are in it. Of their uses only the
 //! quarter of an hour is known.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use sluice_core::clock::UnixMillis;
 use sluice_core::ids::KeyId;
@@ -46,6 +46,35 @@ impl UseAdditions {
 }
 
 impl Store {
+    /// When each of these keys was last used, for people who look; without those that never were,
+    /// and without what is still in the journal.
+    pub async fn last_uses_of(
+        &self,
+        keys: &[&KeyId],
+    ) -> Result<HashMap<KeyId, UnixMillis>, StorageError> {
+        const DOING: &str = "read when keys were used";
+        /// Beyond that, all are read at once.
+        const MANY: usize = 100;
+        let mut statement = sql("SELECT key_id, last_used_at FROM key_uses");
+        if keys.len() <= MANY {
+            statement.push(" WHERE key_id IN (NULL");
+            for key in keys {
+                statement.push(", ");
+                statement.push_bind(key.as_str());
+            }
+            statement.push(")");
+        }
+        let wanted: HashSet<&KeyId> = keys.iter().copied().collect();
+        let mut uses = HashMap::with_capacity(keys.len());
+        for row in self.read(statement, DOING).await? {
+            let key: KeyId = row.text("key_id")?;
+            if wanted.contains(&key) {
+                uses.insert(key, row.moment("last_used_at")?);
+            }
+        }
+        Ok(uses)
+    }
+
     /// When each key was last used; without those that never were. What is still in the journal
     /// counts, too.
     pub async fn last_uses(

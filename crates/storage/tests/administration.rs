@@ -246,7 +246,7 @@ async fn an_organisation_is_written_in_one_go_or_not_at_all() {
 
         let mut twice = changes.clone();
         twice.push(new(Record::Person(PersonRecord { id: "another".into(), ..person(7) })));
-        let error = store.administer(&master, &doing, &twice).await.unwrap_err();
+        let error = store.administer(&master, &doing, &twice, &[]).await.unwrap_err();
         assert!(
             matches!(error, StorageError::Exists { what } if what.contains("e-mail")),
             "{error}"
@@ -255,10 +255,10 @@ async fn an_organisation_is_written_in_one_go_or_not_at_all() {
         let mut elsewhere = changes.clone();
         let stray = PersonRecord { teams: vec!["no such team".into()], ..person(PEOPLE) };
         elsewhere.push(new(Record::Person(stray)));
-        let error = store.administer(&master, &doing, &elsewhere).await.unwrap_err();
+        let error = store.administer(&master, &doing, &elsewhere, &[]).await.unwrap_err();
         assert!(matches!(error, StorageError::ChangedMeanwhile), "{error}");
 
-        store.administer(&master, &doing, &changes).await.unwrap();
+        store.administer(&master, &doing, &changes, &[]).await.unwrap();
         let organisation = store.organisation().await.unwrap();
         assert_eq!(organisation.people.len(), PEOPLE);
         for number in 0..PEOPLE {

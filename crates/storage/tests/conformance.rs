@@ -95,7 +95,7 @@ async fn keys_keep_everything(store: &Store, master: &MasterKey) {
     plain.regions = None;
     put(store, master, None, key("k1", "a1", master)).await.unwrap();
     put(store, master, None, plain.clone()).await.unwrap();
-    assert_eq!(store.keys().await.unwrap(), [key("k1", "a1", master), plain.clone()]);
+    assert_eq!(*store.keys().await.unwrap(), [key("k1", "a1", master), plain.clone()]);
     assert_eq!(store.key(&"k1".into()).await.unwrap(), Some(key("k1", "a1", master)));
     assert_eq!(store.key(&"k9".into()).await.unwrap(), None);
     let hash = |text: &str| master.key_hasher().hash(text);
@@ -238,6 +238,11 @@ async fn the_organisation_is_kept(store: &Store, master: &MasterKey) {
     let around = store.organisation_of(&held).await.unwrap();
     assert!(around.suspension(&held).unwrap().contains("person"), "its holder was removed");
     assert_eq!(around.attribution(&held), attribution, "whose it was stays");
+
+    // What was read before and kept is what is read afresh, with all that has changed meanwhile.
+    let afresh = store.known(None).await.unwrap();
+    assert_eq!(*store.organisation().await.unwrap(), afresh.organisation);
+    assert_eq!(*store.keys().await.unwrap(), afresh.keys);
     put(store, master, None, PersonRecord { id: "p3".into(), ..person("p1", Role::Developer) })
         .await
         .unwrap();

@@ -13,8 +13,9 @@ use common::{NOW, Place, places, request, usage};
 use proptest::prelude::*;
 use sluice_core::clock::UnixMillis;
 use sluice_storage::{
-    AuditFilter, DaySum, Ingester, Journal, JournalEntry, MasterKey, QUARTER_SECONDS, StorageError,
-    Store, SubjectKind, UsageFilter, UsageRecord, journal_dir, window_start,
+    AuditFilter, By, DaySum, Detail, Figures, HourFigures, Ingester, Journal, JournalEntry,
+    MasterKey, Part, QUARTER_SECONDS, Question, Reach, RecordsFilter, Sight, StorageError, Store,
+    SubjectKind, TrailFilter, Turn, UsageFilter, UsageRecord, journal_dir, window_start,
 };
 
 /// Everything that ingesting produces.
@@ -25,6 +26,10 @@ struct Ingested {
     audit_ids: Vec<String>,
     audit_holds: bool,
     windows: Vec<(String, u64)>,
+    total: Figures,
+    hours: Vec<HourFigures>,
+    models: Vec<Part>,
+    trail: usize,
 }
 
 async fn ingested(store: &Store, master: &MasterKey) -> Ingested {
@@ -39,7 +44,17 @@ async fn ingested(store: &Store, master: &MasterKey) -> Ingested {
     let of_account = store.used_since(SubjectKind::Account, quarters, None).await.unwrap();
     windows.extend(of_account.into_iter().map(|it| (it.subject.to_string(), it.used.requests)));
     let entries = store.audit(&AuditFilter::default()).await.unwrap();
+    let sight = Sight { account: "a1".into(), reach: Reach::Account };
+    let filter = RecordsFilter::default();
+    let question =
+        Question { sight: &sight, filter: &filter, with_sums: true, detail: Detail::Times };
+    let any = TrailFilter::default();
+    let page = store.trail_page(&sight.account, &any, &Turn::First, 100).await.unwrap();
     Ingested {
+        total: store.total(&question).await.unwrap(),
+        hours: store.hours(&question).await.unwrap(),
+        models: store.parts(&question, &[By::Model], 9).await.unwrap(),
+        trail: page.entries.len(),
         usage: store.usage(&UsageFilter::default()).await.unwrap(),
         sums: store.usage_sums(UnixMillis(0), UnixMillis(NOW.0 * 2)).await.unwrap(),
         audit_ids: entries.iter().map(|it| it.entry.audit_id().to_owned()).collect(),
@@ -100,7 +115,7 @@ async fn a_transaction_that_fails_is_tried_again_whole() {
         write((&store, &master), 0..400);
         let mut ingester = Ingester::new(store.clone(), &master);
         // The last statement of a batch fails: everything before it has been done by then.
-        for table in ["journal_segments", "usage_sums", "audit_head"] {
+        for table in ["journal_segments", "usage_sums", "usage_rollup", "audit_head"] {
             let sqlite = format!(
                 "CREATE TRIGGER broken BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END"
             );

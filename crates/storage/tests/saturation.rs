@@ -9,8 +9,8 @@ use sluice_core::clock::UnixMillis;
 use sluice_core::money::PicoUsd;
 use sluice_core::usage::Usage;
 use sluice_storage::{
-    Ingester, Journal, JournalEntry, QUARTER_SECONDS, Store, SubjectKind, UsageFilter, UsageRecord,
-    UsageSum, window_start,
+    By, Detail, Ingester, Journal, JournalEntry, QUARTER_SECONDS, Question, Reach, RecordsFilter,
+    Sight, Store, SubjectKind, UsageFilter, UsageRecord, UsageSum, window_start,
 };
 
 /// The largest figure of the database.
@@ -37,6 +37,14 @@ async fn everything_is_read(store: &Store, requests: u64) {
         assert!(used.iter().map(|it| it.used.tokens).max() >= Some(MOST), "since {start}");
     }
     store.usage(&UsageFilter::default()).await.unwrap();
+    let sight = Sight { account: "a1".into(), reach: Reach::Account };
+    let filter = RecordsFilter::default();
+    let question =
+        Question { sight: &sight, filter: &filter, with_sums: true, detail: Detail::Times };
+    let total = store.total(&question).await.unwrap();
+    assert_eq!(total.requests, requests);
+    let parts = store.parts(&question, &[By::Key], 9).await.unwrap();
+    assert_eq!(parts.iter().map(|it| it.figures.requests).sum::<u64>(), requests);
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ mod common;
 
 use std::path::{Path, PathBuf};
 
-use common::{NOW, Place, account, key, places, put, request, sum};
+use common::{NOW, Place, account, key, places, put, put_vendors, request, sum};
 use sluice_storage::{
     DataLock, DepartmentRecord, Ingester, Journal, JournalEntry, KeyRecord, Life, MasterKey,
     Serving, StorageError, Store, SubjectKind, TeamRecord, UsageFilter, backup, copy, restore,
@@ -37,6 +37,7 @@ async fn filled(place: &Place) -> (Store, MasterKey) {
     put(&store, &master, None, in_team).await.unwrap();
     put(&store, &master, None, key("k1", "a1", &master)).await.unwrap();
     store.models_first_served([&"m".into()], NOW).await.unwrap();
+    put_vendors(&store, &master).await;
     let journal = Journal::open(place.path(), &master).unwrap();
     for id in 0..700 {
         journal.append(&request(id)).unwrap();
@@ -64,10 +65,15 @@ async fn everything(store: &Store, master: &MasterKey) -> String {
     );
     let mut windows: Vec<String> = windows.iter().map(|window| format!("{window:?}")).collect();
     windows.sort();
+    let vendors = store.vendors().await.unwrap();
+    let sealed = vendors.providers[0].secrets.as_ref().unwrap();
+    assert_eq!(sealed.open(master, "lab").unwrap().expose(), "sk-1", "credentials work");
+    assert!(sealed.open(master, "another").is_none());
     let organisation = store.organisation().await.unwrap();
-    let (departments, teams) = (organisation.departments, organisation.teams);
+    let (departments, teams) = (&organisation.departments, &organisation.teams);
     format!(
-        "{usage:?} {sums:?} {keys:?} {accounts:?} {departments:?} {teams:?} {windows:?} {}",
+        "{usage:?} {sums:?} {keys:?} {accounts:?} {departments:?} {teams:?} {windows:?} \
+         {vendors:?} {}",
         verified.entries
     )
 }

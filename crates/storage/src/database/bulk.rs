@@ -53,7 +53,12 @@ pub(crate) async fn insert_many(
 /// A sum that does not fit stays at the largest number. SQLite would go on with a floating-point
 /// number, which nothing reads as a count, and PostgreSQL would refuse.
 pub(crate) fn add_saturating(table: &str, column: &str) -> String {
-    let (old, new, most) = (format!("{table}.{column}"), format!("excluded.{column}"), i64::MAX);
+    add_up_to(table, column, i64::MAX)
+}
+
+/// The same, where the sum stays at `most`.
+pub(crate) fn add_up_to(table: &str, column: &str, most: i64) -> String {
+    let (old, new) = (format!("{table}.{column}"), format!("excluded.{column}"));
     format!("{column} = CASE WHEN {old} > {most} - {new} THEN {most} ELSE {old} + {new} END")
 }
 

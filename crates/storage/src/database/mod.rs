@@ -6,6 +6,7 @@
 
 mod bulk;
 mod postgres;
+mod readers;
 mod row;
 mod sqlite;
 mod statement;
@@ -19,8 +20,9 @@ use sqlx::sqlite::{SqliteJournalMode, SqlitePool};
 
 use crate::error::StorageError;
 
-pub(crate) use bulk::{add_saturating, in_sizes, insert_many, insert_one, update_one};
+pub(crate) use bulk::{add_saturating, add_up_to, in_sizes, insert_many, insert_one, update_one};
 pub(crate) use postgres::{ANSWER, PostgresUrl, answer, is_away, translate};
+pub(crate) use readers::Readers;
 pub(crate) use row::{Kind, Row};
 pub(crate) use sqlite::{DATABASE_FILE, check_integrity};
 pub(crate) use statement::{Statement, sql};

@@ -11,10 +11,13 @@ use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
 use sqlx::{ConnectOptions as _, Postgres, Row as _};
 use tokio::time::timeout;
 
+use super::readers::LIMIT as READING;
 use crate::error::StorageError;
 
 /// Connections of one process. The hot path needs none of them.
 const CONNECTIONS: u32 = 5;
+/// Connections of one process for people who look at something.
+const READERS: u32 = 3;
 /// How long a connection may take: what is slower counts as away.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Those who write take this lock first, as SQLite's writers take the file's. The number is
@@ -39,6 +42,11 @@ const SETTINGS: &str = "SET lock_timeout = '10s'; SET statement_timeout = '5min'
 /// driver does not know of one whose beginning nobody waited for, and would hand its connection on:
 /// what others write there would never be committed.
 const OUTSIDE: &str = "SELECT now() = statement_timestamp()";
+
+/// Asks a connection that comes back whether it can be handed on.
+async fn is_outside(connection: &mut PgConnection, limit: Duration) -> Result<bool, sqlx::Error> {
+    answer(Some(limit), sqlx::raw_sql(OUTSIDE).fetch_one(connection)).await?.try_get(0)
+}
 
 /// Where a PostgreSQL server is, and how to sign in there. Never prints the password.
 #[derive(Clone)]
@@ -98,10 +106,7 @@ impl PostgresUrl {
             .after_release(|connection, _| {
                 // The driver asks the server, too, before it takes a connection back, but without
                 // a limit. After an error, it closes the connection without asking.
-                Box::pin(async move {
-                    let asked = sqlx::raw_sql(OUTSIDE).fetch_one(connection);
-                    answer(Some(ANSWER), asked).await?.try_get(0)
-                })
+                Box::pin(is_outside(connection, ANSWER))
             })
             .connect_with(self.options.clone())
             .await
@@ -114,6 +119,32 @@ impl PostgresUrl {
             return Err(StorageError::Encoding { server: self.server.clone(), encoding });
         }
         Ok(pool)
+    }
+
+    /// Connections that only read, whose statements have their time. Compiling a statement, which a
+    /// server may do by itself, takes longer than most of them.
+    pub(super) fn readers(&self) -> PgPool {
+        let settings = format!(
+            "SET statement_timeout = '{}s'; SET default_transaction_read_only = on; \
+             SET idle_in_transaction_session_timeout = '60s'; SET jit = off",
+            READING.as_secs()
+        );
+        PgPoolOptions::new()
+            .max_connections(READERS)
+            .idle_timeout(Duration::from_secs(60))
+            .acquire_timeout(PATIENCE + READING)
+            .after_connect(move |connection, _| {
+                let settings = sqlx::AssertSqlSafe(settings.clone());
+                Box::pin(async move {
+                    sqlx::raw_sql(settings).execute(connection).await?;
+                    Ok(())
+                })
+            })
+            .after_release(|connection, _| {
+                // A statement that nobody waits for any more may still run.
+                Box::pin(is_outside(connection, ANSWER + READING))
+            })
+            .connect_lazy_with(self.options.clone())
     }
 
     /// What an error while connecting means.
@@ -243,9 +274,9 @@ impl Tx {
 }
 
 /// The step of a schema that is written for both, as PostgreSQL takes it: text sorts by its bytes,
-/// as in SQLite, whatever language the database is in.
+/// as in SQLite, whatever language the database is in, and no table is its primary key's index.
 pub(crate) fn translate(step: &str) -> String {
-    step.replace(" TEXT", " TEXT COLLATE \"C\"")
+    step.replace(" TEXT", " TEXT COLLATE \"C\"").replace(" WITHOUT ROWID", "")
 }
 
 #[cfg(test)]

@@ -163,6 +163,15 @@ impl Row {
             .map_err(|_| StorageError::Unreadable { column, value: text })
     }
 
+    /// Whether the statement asked for this column.
+    pub(crate) fn has(&self, column: &str) -> bool {
+        match self {
+            Self::Sqlite(row) => row.try_column(column).is_ok(),
+            Self::Postgres(row) => row.try_column(column).is_ok(),
+            Self::Listed(columns, _) => columns.contains(&column),
+        }
+    }
+
     fn is_null(&self, column: &str) -> Result<bool, StorageError> {
         match self {
             Self::Sqlite(row) => row.try_get_raw(column).map(|value| value.is_null()),

@@ -69,6 +69,26 @@ pub(super) async fn open(
     }
 }
 
+/// Connections that only read. They keep more of the database in memory than those that write, since
+/// people look at much of it at once.
+pub(super) fn readers(path: &Path) -> SqlitePool {
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .busy_timeout(BUSY)
+        .statement_cache_capacity(32)
+        .pragma("cache_size", "-8192")
+        .pragma("temp_store", "memory")
+        .pragma("query_only", "on")
+        .disable_statement_logging();
+    SqlitePoolOptions::new()
+        .max_connections(2)
+        .idle_timeout(Duration::from_secs(60))
+        .max_lifetime(None)
+        .acquire_timeout(Duration::from_secs(15))
+        .test_before_acquire(false)
+        .connect_lazy_with(options)
+}
+
 fn is_busy(error: &sqlx::Error) -> bool {
     /// SQLite's code of a file that somebody else has locked.
     const BUSY: &str = "5";

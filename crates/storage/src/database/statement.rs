@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use futures_util::TryStreamExt as _;
-use sqlx::postgres::PgArguments;
+use sqlx::postgres::{PgArguments, PgPool};
 use sqlx::query::Query;
-use sqlx::sqlite::SqliteArguments;
+use sqlx::sqlite::{SqliteArguments, SqliteConnection};
 use sqlx::{AssertSqlSafe, Encode, Postgres, Row as _, Sqlite, Type};
 
 use super::postgres::{SILENCE, all, answer};
@@ -49,6 +49,12 @@ impl Statement {
         self.values.push(value.into());
         let placeholder = format!("${}", self.values.len());
         self.push(&placeholder);
+    }
+
+    /// Its text.
+    #[cfg(test)]
+    pub(crate) fn text(&self) -> &str {
+        &self.text
     }
 
     /// Runs it, and says how many rows it changed.
@@ -97,6 +103,21 @@ impl Statement {
                 all(limit, rows).await.map(|rows| of(rows, Row::Postgres))
             }
         }
+    }
+
+    /// All rows that it finds, on one connection.
+    pub(super) async fn fetch_all_on(
+        self,
+        connection: &mut SqliteConnection,
+    ) -> Result<Vec<Row>, sqlx::Error> {
+        let rows = self.sqlite()?.fetch_all(connection).await?;
+        Ok(rows.into_iter().map(Row::Sqlite).collect())
+    }
+
+    /// All rows that it finds, on some connection.
+    pub(super) async fn fetch_all_from(self, pool: &PgPool) -> Result<Vec<Row>, sqlx::Error> {
+        let rows = all(Some(SILENCE), self.postgres()?.fetch(pool)).await?;
+        Ok(rows.into_iter().map(Row::Postgres).collect())
     }
 
     /// The first row that it finds, if any.

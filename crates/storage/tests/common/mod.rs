@@ -15,10 +15,12 @@ use sluice_core::organisation::{Actor, KeyScope};
 use sluice_core::outcome::Outcome;
 use sluice_core::region::Region;
 use sluice_core::routing::{RouteCandidate, RouteRecord};
+use sluice_core::secret::Secret;
 use sluice_core::usage::{Usage, UsageSource};
 use sluice_storage::{
-    AccountRecord, AuditEntry, Change, Doing, JournalEntry, KeyRecord, MasterKey, Record,
-    SecretRecord, StorageError, Store, UsageRecord, UsageSum,
+    AccountRecord, AuditEntry, Change, Doing, JournalEntry, KeyRecord, MasterKey, ModelRecord,
+    ProviderRecord, Record, SealedSecrets, SecretRecord, StorageError, Store, UsageRecord,
+    UsageSum, VendorChange, VendorRecord,
 };
 
 /// 2026-11-21, 09:30 in UTC.
@@ -54,7 +56,45 @@ pub(crate) async fn put(
         surface: "command line",
         judged_at: None,
     };
-    store.administer(master, &doing, &[Change { verb: "test", old, new: new.into() }]).await
+    store.administer(master, &doing, &[Change { verb: "test", old, new: new.into() }], &[]).await
+}
+
+/// Puts a provider with a secret in, and a model of it.
+pub(crate) async fn put_vendors(store: &Store, master: &MasterKey) {
+    let secrets = SealedSecrets::seal(master, "lab", &Secret::new("sk-1".to_owned())).unwrap();
+    let provider = ProviderRecord {
+        name: "lab".to_owned(),
+        settings: serde_json::json!({ "kind": "openai" }),
+        secrets: Some(secrets),
+        credential_set_at: Some(NOW),
+        created_at: NOW,
+        changed: 0,
+    };
+    let model = ModelRecord {
+        id: "own".to_owned(),
+        settings: serde_json::json!({ "provider": ["lab"] }),
+        created_at: NOW,
+        changed: 0,
+    };
+    change_vendors(store, master, None, Some(VendorRecord::Provider(provider))).await.unwrap();
+    change_vendors(store, master, None, Some(VendorRecord::Model(model))).await.unwrap();
+}
+
+/// Writes a provider or a model as it shall be, in place of what it was.
+pub(crate) async fn change_vendors(
+    store: &Store,
+    master: &MasterKey,
+    old: Option<VendorRecord>,
+    new: Option<VendorRecord>,
+) -> Result<(), StorageError> {
+    let doing = Doing {
+        at: NOW,
+        actor: Actor::CommandLine { user: "ada".to_owned() },
+        surface: "command line",
+        judged_at: None,
+    };
+    let change = VendorChange { verb: "test", account_id: "a1".into(), old, new };
+    store.administer_vendors(master, &doing, &[change]).await
 }
 
 pub(crate) fn key(id: &str, account_id: &str, master: &MasterKey) -> KeyRecord {

@@ -1,0 +1,285 @@
+//! Providers and models that people put in, beside those of the configuration file.
+//!
+//! What a setting means is for the gateway to say: here it is JSON. What must not be read is sealed.
+//! What is removed leaves no row: its settings are in the audit trail, and its secrets are nowhere.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value as Json;
+use sluice_core::clock::UnixMillis;
+use sluice_core::ids::AccountId;
+use sluice_core::secret::Secret;
+
+use crate::database::{Row, Transaction, Value, insert_one, sql, update_one};
+use crate::error::StorageError;
+use crate::master_key::MasterKey;
+use crate::open::Store;
+
+const DOING: &str = "read providers and models";
+const CHANGING: &str = "write the change";
+/// What the sealing key is derived with.
+const PURPOSE: &str = "provider secrets";
+
+/// A provider's secrets, sealed. Nothing of them is printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SealedSecrets {
+    text: String,
+    key_id: String,
+}
+
+impl SealedSecrets {
+    /// Seals the secrets of the provider `name`.
+    pub fn seal(
+        master: &MasterKey,
+        name: &str,
+        secrets: &Secret<String>,
+    ) -> Result<Self, StorageError> {
+        let text = master.sealer(PURPOSE).seal(secrets.expose().as_bytes(), name)?;
+        Ok(Self { text, key_id: master.id() })
+    }
+
+    /// The secrets; `None` where they were sealed under another key, or for another provider.
+    pub fn open(&self, master: &MasterKey, name: &str) -> Option<Secret<String>> {
+        if self.key_id != master.id() {
+            return None;
+        }
+        let opened = master.sealer(PURPOSE).open(&self.text, name)?;
+        std::str::from_utf8(opened.expose()).ok().map(|text| Secret::new(text.to_owned()))
+    }
+}
+
+impl fmt::Debug for SealedSecrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// A provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ProviderRecord {
+    /// Its name, which no other provider has.
+    pub name: String,
+    /// Its settings, as the configuration file calls them.
+    pub settings: Json,
+    /// Its key and the values of its headers.
+    #[serde(skip)]
+    pub secrets: Option<SealedSecrets>,
+    /// Since when it has this key; `None` where it has none.
+    pub credential_set_at: Option<UnixMillis>,
+    /// When it was put in.
+    pub created_at: UnixMillis,
+    /// The number of the change that touched it last; 0 where it is not written yet.
+    #[serde(skip)]
+    pub changed: u64,
+}
+
+/// A model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ModelRecord {
+    /// What callers put in `model`; no other model has it.
+    pub id: String,
+    /// Its settings, as the configuration file calls them.
+    pub settings: Json,
+    /// When it was put in.
+    pub created_at: UnixMillis,
+    /// The number of the change that touched it last; 0 where it is not written yet.
+    #[serde(skip)]
+    pub changed: u64,
+}
+
+/// All of them, as they were at one moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VendorRecords {
+    /// The providers, in the order in which they were put in.
+    pub providers: Vec<ProviderRecord>,
+    /// The models, in the order in which they were put in.
+    pub models: Vec<ModelRecord>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum VendorRecord {
+    /// A provider.
+    Provider(ProviderRecord),
+    /// A model.
+    Model(ModelRecord),
+}
+
+/// One change of one of them.
+#[derive(Debug, Clone)]
+pub struct VendorChange {
+    /// What is done, as in `providers.change`.
+    pub verb: &'static str,
+    /// In whose trail it is noted.
+    pub account_id: AccountId,
+    /// It as it was read; nothing where it is new.
+    pub old: Option<VendorRecord>,
+    /// It as it shall be; nothing where it is removed.
+    pub new: Option<VendorRecord>,
+}
+
+const PROVIDERS: (&str, &[&str]) = (
+    "providers",
+    &["name", "settings", "secrets", "secrets_key", "credential_set_at", "created_at", "changed"],
+);
+const MODELS: (&str, &[&str]) = ("models", &["id", "settings", "created_at", "changed"]);
+
+impl Store {
+    /// All providers and models that people have put in.
+    pub async fn vendors(&self) -> Result<VendorRecords, StorageError> {
+        let mut tx = self.begin_read(DOING).await?;
+        let failed = StorageError::database(DOING);
+        let rows = sql("SELECT * FROM providers ORDER BY created_at, name").fetch_all(&mut tx);
+        let providers = rows.await.map_err(failed)?;
+        let rows = sql("SELECT * FROM models ORDER BY created_at, id").fetch_all(&mut tx);
+        let models = rows.await.map_err(StorageError::database(DOING))?;
+        Ok(VendorRecords {
+            providers: providers.iter().map(read_provider).collect::<Result<_, _>>()?,
+            models: models.iter().map(read_model).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl VendorRecord {
+    /// Where it is kept, the column of its identity, and that.
+    fn place(&self) -> ((&'static str, &'static [&'static str]), &'static str, &str) {
+        match self {
+            Self::Provider(it) => (PROVIDERS, "name", &it.name),
+            Self::Model(it) => (MODELS, "id", &it.id),
+        }
+    }
+
+    fn changed(&self) -> u64 {
+        match self {
+            Self::Provider(it) => it.changed,
+            Self::Model(it) => it.changed,
+        }
+    }
+
+    fn to_json(&self) -> Result<Json, StorageError> {
+        match self {
+            Self::Provider(it) => serde_json::to_value(it),
+            Self::Model(it) => serde_json::to_value(it),
+        }
+        .map_err(|error| StorageError::Unreadable { column: "entry", value: error.to_string() })
+    }
+
+    fn row(&self, version: u64) -> Vec<Value> {
+        match self {
+            Self::Provider(it) => vec![
+                (&it.name).into(),
+                it.settings.to_string().into(),
+                it.secrets.as_ref().map(|sealed| sealed.text.as_str()).into(),
+                it.secrets.as_ref().map(|sealed| sealed.key_id.as_str()).into(),
+                it.credential_set_at.into(),
+                it.created_at.into(),
+                version.into(),
+            ],
+            Self::Model(it) => vec![
+                (&it.id).into(),
+                it.settings.to_string().into(),
+                it.created_at.into(),
+                version.into(),
+            ],
+        }
+    }
+}
+
+impl VendorChange {
+    /// What it is about, for the trail: `provider:lab`.
+    pub(crate) fn subject(&self) -> String {
+        match self.new.as_ref().or(self.old.as_ref()) {
+            Some(VendorRecord::Provider(it)) => format!("provider:{}", it.name),
+            Some(VendorRecord::Model(it)) => format!("model:{}", it.id),
+            None => String::new(),
+        }
+    }
+
+    /// How it was and how it is, for the trail.
+    pub(crate) fn states(&self) -> Result<(Option<Json>, Json), StorageError> {
+        let before = self.old.as_ref().map(VendorRecord::to_json).transpose()?;
+        let after = self.new.as_ref().map(VendorRecord::to_json).transpose()?;
+        Ok((before, after.unwrap_or(Json::Null)))
+    }
+
+    /// Writes it, where it is as it was read.
+    pub(crate) async fn write(
+        &self,
+        tx: &mut Transaction,
+        version: u64,
+    ) -> Result<(), StorageError> {
+        let failed = StorageError::database(CHANGING);
+        if let Some(old) = &self.old {
+            let ((table, _), column, identity) = old.place();
+            let row = sql(format!("SELECT changed FROM {table} WHERE {column} = $1"))
+                .bind(identity)
+                .fetch_optional(&mut *tx)
+                .await
+                .map_err(StorageError::database(CHANGING))?;
+            let now = row.map(|row| row.count("changed")).transpose()?;
+            if now != Some(old.changed()) {
+                return Err(StorageError::ChangedMeanwhile);
+            }
+        }
+        match (&self.old, &self.new) {
+            (None, Some(new)) => {
+                let (table, _, _) = new.place();
+                insert_one(tx, table, new.row(version)).await.map_err(|source| {
+                    let taken =
+                        source.as_database_error().is_some_and(|it| it.is_unique_violation());
+                    match (taken, new) {
+                        (true, VendorRecord::Provider(_)) => {
+                            StorageError::Exists { what: "a provider of this name" }
+                        }
+                        (true, VendorRecord::Model(_)) => {
+                            StorageError::Exists { what: "a model of this name" }
+                        }
+                        (false, _) => failed(source),
+                    }
+                })
+            }
+            (Some(_), Some(new)) => {
+                let (table, _, _) = new.place();
+                update_one(tx, table, new.row(version)).await.map(drop).map_err(failed)
+            }
+            (Some(old), None) => {
+                let ((table, _), column, identity) = old.place();
+                sql(format!("DELETE FROM {table} WHERE {column} = $1"))
+                    .bind(identity)
+                    .execute(&mut *tx)
+                    .await
+                    .map(drop)
+                    .map_err(failed)
+            }
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+fn settings(row: &Row) -> Result<Json, StorageError> {
+    let text = row.string("settings")?;
+    serde_json::from_str(&text)
+        .map_err(|_| StorageError::Unreadable { column: "settings", value: text })
+}
+
+fn read_provider(row: &Row) -> Result<ProviderRecord, StorageError> {
+    let secrets = row.string_opt("secrets")?.zip(row.string_opt("secrets_key")?);
+    Ok(ProviderRecord {
+        name: row.string("name")?,
+        settings: settings(row)?,
+        secrets: secrets.map(|(text, key_id)| SealedSecrets { text, key_id }),
+        credential_set_at: row.moment_opt("credential_set_at")?,
+        created_at: row.moment("created_at")?,
+        changed: row.count("changed")?,
+    })
+}
+
+fn read_model(row: &Row) -> Result<ModelRecord, StorageError> {
+    Ok(ModelRecord {
+        id: row.string("id")?,
+        settings: settings(row)?,
+        created_at: row.moment("created_at")?,
+        changed: row.count("changed")?,
+    })
+}
