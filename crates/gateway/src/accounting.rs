@@ -10,7 +10,7 @@ use sluice_core::answer::ChatAnswer;
 use sluice_core::clock::{Clock, UnixMillis};
 use sluice_core::event::Delta;
 use sluice_core::filtering::FilterRecord;
-use sluice_core::ids::{ModelId, ProviderId, RequestId};
+use sluice_core::ids::{ModelId, RequestId};
 use sluice_core::json::JsonText;
 use sluice_core::level::SecurityLevel;
 use sluice_core::money::PicoUsd;
@@ -19,19 +19,22 @@ use sluice_core::policy::EffectivePolicy;
 use sluice_core::region::Region;
 use sluice_core::routing::RouteRecord;
 use sluice_core::usage::{Usage, UsageSource};
-use sluice_storage::{
-    AuditEntry, Journal, JournalEntry, QUARTER_SECONDS, UsageRecord, UsageSum, window_start,
-};
+use sluice_storage::Journal;
 
 use crate::bounds::Bounds;
 use crate::error::Unanswered;
 use crate::estimate::{COUNTED_BYTES, Estimate, Ratio, count_tokens};
 use crate::limits::{Permit, Spend};
+use crate::live::Live;
 use crate::metrics::{Ended, Metrics};
 use crate::plan::Candidate;
 use crate::principal::Principal;
 use crate::request::{RequestContext, fresh_id};
 use crate::way_back::WayBack;
+
+mod written;
+
+use written::Facts;
 
 /// Where a request's end is written down.
 pub struct Accounting {
@@ -41,6 +44,8 @@ pub struct Accounting {
     pub clock: Arc<dyn Clock>,
     /// The metrics that Prometheus scrapes.
     pub metrics: Arc<Metrics>,
+    /// Who watches requests end.
+    pub live: Live,
 }
 
 /// What the caller is told of a finished request.
@@ -451,6 +456,10 @@ impl Running {
         });
         accounting.metrics.in_flight.dec();
         let facts = Facts { outcome, usage, usage_source, cost, duration, filter };
+        if let Some(watch) = &self.admitted.context.watch {
+            let is_kept = !self.admitted.policy.retention.is_zero();
+            watch.ended(self.record(&facts), is_kept);
+        }
         self.write_down(&facts);
         let receipt = candidate.map(|candidate| Receipt {
             model: candidate.model.id.clone(),
@@ -466,131 +475,4 @@ impl Running {
         self.admitted.permit.settle(spent, now);
         receipt
     }
-
-    /// One journal write: the usage record or sum, and the audit entry where one is wanted.
-    fn write_down(&self, facts: &Facts) {
-        let record = if self.admitted.policy.retention.is_zero() {
-            JournalEntry::Sum(self.sum(facts))
-        } else {
-            JournalEntry::Usage(Box::new(self.record(facts)))
-        };
-        // What cannot be written waits in memory. The journal's state is logged as a whole, beside
-        // the requests: a line for each of them would fill the disk further.
-        let _ = match &self.audit_id {
-            None => self.accounting.journal.append(&[record]),
-            Some(audit_id) => {
-                let audit = JournalEntry::Audit(Box::new(self.audit(audit_id, facts)));
-                self.accounting.journal.append(&[record, audit])
-            }
-        };
-        if !self.admitted.policy.retention.is_zero() {
-            tracing::debug!(
-                request_id = %self.admitted.context.id,
-                model = self.served.as_ref().map(|s| s.candidate.model.id.as_str()),
-                provider = self.served.as_ref().map(|s| s.candidate.target.endpoint.id.as_str()),
-                outcome = facts.outcome.as_str(),
-                attempts = self.attempts,
-                duration_ms = millis(facts.duration),
-                "request ended"
-            );
-        }
-    }
-
-    fn record(&self, facts: &Facts) -> UsageRecord {
-        let Admitted { principal, context, policy, permit, model_asked, stream, .. } =
-            &self.admitted;
-        let whose = &principal.attribution;
-        let candidate = self.served.as_ref().map(|served| &served.candidate);
-        let model = candidate.map(|candidate| &candidate.model);
-        UsageRecord {
-            request_id: context.id.clone(),
-            key_id: principal.key.id.clone(),
-            account_id: principal.account.id.clone(),
-            department_id: whose.department.clone(),
-            team_id: whose.team.clone(),
-            holder: whose.holder.clone(),
-            // Windows are restored by it: it is the moment by which the request was counted.
-            started_at: permit.admitted_at(),
-            app_url: context.app_url.clone(),
-            app_title: context.app_title.clone(),
-            model_asked: model_asked.clone(),
-            model: model.map(|model| model.id.clone()),
-            provider: candidate.map(|candidate| candidate.target.endpoint.id.clone()),
-            region: candidate.and_then(|candidate| candidate.region),
-            level: policy.level,
-            stream: *stream,
-            usage: facts.usage,
-            usage_source: facts.usage_source,
-            cost: facts.cost,
-            price_version: model
-                .and_then(|model| model.price.as_ref())
-                .map(|price| price.version.clone()),
-            time_to_first_token_ms: self.time_to_first_token.map(millis),
-            duration_ms: millis(facts.duration),
-            outcome: facts.outcome,
-            attempts: self.attempts,
-            audit_id: self.audit_id.clone(),
-            simulated: model.is_some_and(|model| model.simulated),
-            filter: facts.filter.clone(),
-            route: self.route.as_deref().cloned(),
-        }
-    }
-
-    fn sum(&self, facts: &Facts) -> UsageSum {
-        let whose = &self.admitted.principal.attribution;
-        let served = self.served.as_ref();
-        UsageSum {
-            key_id: whose.key.clone(),
-            account_id: whose.account.clone(),
-            department_id: whose.department.clone(),
-            team_id: whose.team.clone(),
-            holder: whose.holder.clone(),
-            quarter: window_start(self.admitted.permit.admitted_at(), QUARTER_SECONDS),
-            model: served.map(|served| served.candidate.model.id.clone()),
-            requests: 1,
-            usage: facts.usage,
-            cost: facts.cost,
-        }
-    }
-
-    fn audit(&self, audit_id: &str, facts: &Facts) -> AuditEntry {
-        let Admitted { principal, context, policy, model_asked, .. } = &self.admitted;
-        let candidate = self.served.as_ref().map(|served| &served.candidate);
-        let provider: Option<ProviderId> =
-            candidate.map(|candidate| candidate.target.endpoint.id.clone());
-        let entry = AuditEntry {
-            audit_id: audit_id.to_owned(),
-            at: context.arrived_at,
-            request_id: Some(context.id.clone()),
-            key_id: principal.key.id.clone(),
-            account_id: principal.account.id.clone(),
-            remote_addr: context.remote.map(|address| address.to_string()),
-            app: context.app_title.clone().or_else(|| context.app_url.clone()),
-            model_asked: model_asked.clone(),
-            model: candidate.map(|candidate| candidate.model.id.clone()),
-            provider,
-            region: candidate.and_then(|candidate| candidate.region),
-            level: policy.level,
-            filter: facts.filter.clone(),
-            usage: Some(facts.usage),
-            cost: facts.cost,
-            outcome: facts.outcome,
-            zero_retention: policy.retention.is_zero(),
-        };
-        if policy.retention.is_zero() { entry.for_zero_retention() } else { entry }
-    }
-}
-
-/// How a request ended.
-struct Facts {
-    outcome: Outcome,
-    usage: Usage,
-    usage_source: UsageSource,
-    cost: Option<PicoUsd>,
-    duration: Duration,
-    filter: FilterRecord,
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

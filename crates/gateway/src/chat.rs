@@ -112,6 +112,7 @@ impl Gateway {
         let deadline = Instant::from_std(context.arrived) + snapshot.timeouts.total;
         let filter = snapshot.filter.clone();
         let account = &principal.account.id;
+        let watch = context.watch.clone();
         filtering::filter_labels(&filter, &mut context, account, &policy);
         let admitted = Admitted {
             principal: principal.clone(),
@@ -133,6 +134,9 @@ impl Gateway {
             Err(stopped) => return Err(meter.unanswered(*stopped)),
         };
         let Passed { chat, way_back } = passed;
+        if let Some(watch) = watch {
+            watch.passed(&chat, way_back.map());
+        }
         meter.passed(way_back);
         Ok(Journey {
             gateway: self.clone(),

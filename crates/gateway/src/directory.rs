@@ -14,11 +14,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use sluice_core::clock::UnixMillis;
 use sluice_core::ids::KeyId;
+use sluice_core::organisation::Actor;
 use sluice_storage::{
-    KeyHash, KeyRecord, Known, Life, Organisation, SecretRecord, SubjectKind, TeamRecord,
+    KeyHash, KeyRecord, Known, Life, Organisation, Record, SecretRecord, SubjectKind, TeamRecord,
 };
 
+use crate::admin::permissions::{Rights, Verb};
+use crate::admin::{is_due, is_due_alone};
 use crate::limits::Counted;
+use crate::own;
 use crate::principal::{Principal, Unrecognised};
 use crate::snapshot::Rules;
 
@@ -98,11 +102,7 @@ impl Directory {
         if organisation != Organisation::default() {
             let mut kept = self.organisation.write().unwrap_or_else(PoisonError::into_inner);
             let is_felt = concerns_principals(&kept, &organisation);
-            kept.accounts.extend(organisation.accounts);
-            kept.departments.extend(organisation.departments);
-            kept.teams.extend(organisation.teams);
-            kept.people.extend(organisation.people);
-            kept.services.extend(organisation.services);
+            kept.take_over(organisation);
             drop(kept);
             if is_felt {
                 self.renew();
@@ -135,9 +135,29 @@ impl Directory {
         self.lock().version
     }
 
+    /// How many keys have a secret of so many days or older, and may be rotated by somebody.
+    pub(crate) fn due_for_rotation(&self, actor: &Actor, days: u64, now: UnixMillis) -> u64 {
+        let due: Vec<Arc<KeyRecord>> = {
+            let writing = self.lock();
+            let is_due = |key: &&Arc<KeyRecord>| is_due_alone(key, days, now);
+            writing.keys.values().filter(is_due).cloned().collect()
+        };
+        let organisation = self.organisation.read().unwrap_or_else(PoisonError::into_inner);
+        let rights = Rights::of(actor, &organisation);
+        let may = |key: &KeyRecord| {
+            is_due(key, &organisation, days, now)
+                && rights.allow(Verb::RotateKey, &Record::Key(key.clone()), &organisation)
+        };
+        due.iter().filter(|key| may(key)).count() as u64
+    }
+
     /// What is counted by these rules, without making a principal of each key.
     pub(crate) fn counted(&self, rules: &Rules) -> Counted {
         let mut counted = Counted::default();
+        // What people ask on pages has no key here.
+        for class in own::CLASSES {
+            counted.add(SubjectKind::Key, &rules.class_allowances(class));
+        }
         for key in self.lock().keys.values() {
             counted.add(SubjectKind::Key, &rules.key_allowances(key));
         }
@@ -146,6 +166,11 @@ impl Directory {
             counted.add(SubjectKind::Account, &rules.account_allowances(account));
         }
         counted
+    }
+
+    /// What `look` finds in what keys belong to.
+    pub(crate) fn with_organisation<T>(&self, look: impl FnOnce(&Organisation) -> T) -> T {
+        look(&self.organisation.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// From now on, principals are made anew.

@@ -189,6 +189,7 @@ mod tests {
         let catalog = Catalog::new([Model::clone(model)]);
         let (id, provider) = ("a".into(), provider("a", Arc::new(Scripted::default())));
         let snapshot = Snapshot {
+            given: Arc::default(),
             speeds: Speeds::new(&catalog, None),
             catalog,
             providers: HashMap::from([(id, provider)]),

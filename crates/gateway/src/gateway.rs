@@ -8,15 +8,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use arc_swap::{ArcSwap, Guard};
 use sluice_core::clock::{Clock, UnixMillis};
 use sluice_core::ids::ModelId;
+use sluice_core::organisation::{Actor, KeyScope};
 use sluice_routing::catalog::Model;
 use sluice_routing::classify;
-use sluice_storage::{KeyHash, KeyHasher, Known, StorageError, Store};
+use sluice_storage::{KeyHash, KeyHasher, KeyRecord, Known, SecretRecord, StorageError, Store};
 
 use crate::accounting::Accounting;
+use crate::changes::Changes;
 use crate::directory::Directory;
 use crate::estimate::Calibration;
 use crate::guard::GuessGuard;
-use crate::limits::{self, LimitExceeded, RateView};
+use crate::health::ProviderState;
+use crate::limits::{self, AllowanceView, LimitExceeded, RateView};
+use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::newcomers::Newcomers;
 use crate::policy::{may_use, resolve};
@@ -39,6 +43,7 @@ pub struct Gateway {
     pub(crate) calibration: Calibration,
     pub(crate) conversations: Conversations,
     pub(crate) accounting: Arc<Accounting>,
+    changes: Changes,
     draining: AtomicBool,
     pub(crate) shutdown: Shutdown,
     records_are_stuck: AtomicBool,
@@ -83,6 +88,7 @@ impl Gateway {
             calibration: Calibration::default(),
             conversations,
             accounting: Arc::new(accounting),
+            changes: Changes::default(),
             draining: AtomicBool::new(false),
             shutdown: Shutdown::default(),
             records_are_stuck: AtomicBool::new(false),
@@ -96,6 +102,11 @@ impl Gateway {
     pub fn with_store(mut self, store: Store) -> Self {
         self.newcomers = Newcomers::of(store);
         self
+    }
+
+    /// Requests as they end, for whoever watches.
+    pub fn live(&self) -> &Live {
+        &self.accounting.live
     }
 
     /// The configuration as it is now. A request takes it once.
@@ -123,6 +134,11 @@ impl Gateway {
     /// Takes over the keys that have changed, and what has changed of what keys belong to.
     pub fn change_directory(&self, changed: Known) {
         self.directory.change(changed);
+    }
+
+    /// What tells that something was changed, and that it is in force.
+    pub fn changes(&self) -> &Changes {
+        &self.changes
     }
 
     /// The number of changes that were taken over.
@@ -177,11 +193,36 @@ impl Gateway {
         self.recognise(hash, now)
     }
 
+    /// What something that is presented is known by.
+    pub(crate) fn hash(&self, presented: &str) -> KeyHash {
+        self.hasher.hash(presented)
+    }
+
+    /// Who presents `secret` of a key that belongs where it says, wherever the key itself is kept.
+    pub(crate) fn principal_with(
+        &self,
+        key: &Arc<KeyRecord>,
+        secret: &SecretRecord,
+    ) -> Option<Principal> {
+        let snapshot = self.snapshot();
+        self.directory.with_organisation(|organisation| {
+            Principal::new(key, secret, organisation, &snapshot.rules, &self.ledgers)
+        })
+    }
+
     fn recognise(&self, hash: &KeyHash, now: UnixMillis) -> Result<Arc<Principal>, Unrecognised> {
         self.directory.recognise(hash, now, |key, secret, organisation| {
             let rules = &self.snapshot().rules;
             Principal::new(key, secret, organisation, rules, &self.ledgers)
         })
+    }
+
+    /// What binds a key and what it belongs to, with what is used of it and what running requests
+    /// hold; nothing for a key that does not work. Whether somebody may know is for the caller to ask.
+    pub fn allowances(&self, key: &KeyRecord, now: UnixMillis) -> Vec<AllowanceView> {
+        let mut secrets = key.secrets.iter().filter(|secret| secret.is_valid_at(now));
+        let principal = secrets.find_map(|secret| self.recognise(&secret.hash, now).ok());
+        principal.map_or_else(Vec::new, |principal| principal.subjects.views(now))
     }
 
     /// The key that is presented.
@@ -233,6 +274,15 @@ impl Gateway {
             })
             .cloned()
             .collect()
+    }
+
+    /// The models that a key may ask; none where it may ask no model at all.
+    pub fn models_of_key(&self, key: &KeyRecord) -> Vec<Arc<Model>> {
+        let principal = key
+            .newest_secret()
+            .filter(|_| key.scopes.contains(&KeyScope::Chat))
+            .and_then(|secret| self.principal_with(&Arc::new(key.clone()), secret));
+        principal.map(|it| self.models(&it)).unwrap_or_default()
     }
 
     /// Takes over when each model was first served.
@@ -288,6 +338,21 @@ impl Gateway {
     /// Notes whether records get into the database, or may be expected to soon.
     pub fn note_records(&self, kept: bool) {
         self.records_are_stuck.store(!kept, Ordering::Relaxed);
+    }
+
+    /// How many providers fail, or asked to be left alone.
+    pub fn failing_providers(&self, now: UnixMillis) -> u64 {
+        let snapshot = self.snapshot();
+        let states = snapshot.providers.values().map(|provider| provider.health.state(now));
+        let failing =
+            |it: &ProviderState| matches!(it, ProviderState::Failing | ProviderState::Resting);
+        states.filter(failing).count() as u64
+    }
+
+    /// How many keys are due for rotation, and may be rotated by whoever acts. Nothing is read but
+    /// what is in memory.
+    pub fn keys_to_rotate(&self, actor: &Actor, now: UnixMillis) -> u64 {
+        self.directory.due_for_rotation(actor, self.snapshot().rules.rotate_after_days, now)
     }
 
     /// Whether new requests may come: not while the process is about to stop, nor while what is

@@ -120,7 +120,7 @@ impl GuessGuard {
 }
 
 /// What one caller can easily have: an IPv4 address, or an IPv6 network of 64 bits.
-fn network(address: IpAddr) -> IpAddr {
+pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
         IpAddr::V6(v6) => {

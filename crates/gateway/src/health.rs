@@ -120,6 +120,12 @@ impl ProviderHealth {
         }
     }
 
+    /// When it last began to answer; `None`: not since the start.
+    pub fn last_answer(&self) -> Option<UnixMillis> {
+        let at = self.last_answer_at.load(Ordering::Relaxed);
+        (at > 0).then_some(UnixMillis(at))
+    }
+
     fn breaks_have_lapsed(&self, now: UnixMillis) -> bool {
         let last = UnixMillis(self.last_break_at.load(Ordering::Relaxed));
         now >= last.plus(BREAKS_LAPSE_AFTER)

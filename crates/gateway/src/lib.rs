@@ -9,7 +9,9 @@ pub mod admin;
 pub mod answer;
 mod bounds;
 mod call;
+pub mod changes;
 pub mod chat;
+pub mod connect;
 mod cut;
 mod directory;
 mod dispatch;
@@ -21,11 +23,17 @@ pub mod gateway;
 pub mod guard;
 pub mod health;
 pub mod limits;
+pub mod live;
 pub mod metrics;
 mod newcomers;
+pub mod own;
+pub mod people;
 pub mod plan;
 pub mod policy;
 pub mod principal;
+pub mod proxies;
+pub mod records;
+pub mod reference;
 pub mod request;
 mod route;
 pub mod service_key;
@@ -33,6 +41,18 @@ mod shutdown;
 pub mod snapshot;
 #[cfg(test)]
 mod testing;
+pub mod vendors;
+pub mod watch;
 mod way_back;
 
+pub use sluice_providers::probe::Reached;
+pub use sluice_routing::card;
 pub use sluice_routing::catalog;
+/// What administration and people hand out.
+pub use sluice_storage::{
+    AccountRecord, AdministrationEntry, AuditEntry, AuditVerification, ChainedEntry,
+    DepartmentRecord, Figures, KeyRecord, Life, Organisation, PersonRecord, Record, RecordCursor,
+    RecordsFilter, RecordsPage, SecretRecord, SeenRecord, ServiceRecord, SessionRecord, Sight,
+    Suspension, TeamRecord, TrailCursor, TrailEntry, TrailFilter, TrailKind, TrailPage, Turn,
+    UsageRecord,
+};

@@ -150,6 +150,7 @@ mod tests {
         let provider = |id: &str| (id.into(), provider(id, upstream.clone()));
         let catalog = Catalog::new([Model::clone(&spread())]);
         Snapshot {
+            given: Arc::default(),
             speeds: Speeds::new(&catalog, None),
             catalog,
             providers: HashMap::from(["a", "b", "c"].map(provider)),

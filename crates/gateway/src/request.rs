@@ -1,10 +1,13 @@
 //! What is known of a request beside its body.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Instant;
 
 use sluice_core::clock::UnixMillis;
 use sluice_core::ids::RequestId;
+
+use crate::watch::Watch;
 
 /// Bodies larger than this are parsed and filtered on a thread of their own: they take longer than
 /// other requests should wait.
@@ -27,6 +30,8 @@ pub struct RequestContext {
     pub app_title: Option<String>,
     /// `svc-session-id`: the caller's own name for the conversation.
     pub session: Option<String>,
+    /// Who reads the answer by hand, if somebody does.
+    pub watch: Option<Arc<Watch>>,
 }
 
 /// A new name with `prefix`: 48 bits of time, so that names sort by age, and 80 random bits.

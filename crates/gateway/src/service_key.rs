@@ -50,6 +50,12 @@ pub enum NotAServiceKey {
 #[error("the operating system gave no random bytes: {0}")]
 pub struct NoRandomness(String);
 
+impl NoRandomness {
+    pub(crate) fn of(error: getrandom::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
 impl ServiceKey {
     /// A new key.
     pub fn generate() -> Result<Self, NoRandomness> {
@@ -115,7 +121,7 @@ fn fill_random(text: &mut [u8]) -> Result<(), NoRandomness> {
     let mut random = Zeroizing::new([0; 64]);
     let mut filled = 0;
     while filled < text.len() {
-        getrandom::fill(&mut *random).map_err(|error| NoRandomness(error.to_string()))?;
+        getrandom::fill(&mut *random).map_err(NoRandomness::of)?;
         for byte in random.iter() {
             // 256 is no multiple of 62: what is left over would make some characters likelier.
             if *byte < 62 * 4 && filled < text.len() {

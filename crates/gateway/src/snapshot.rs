@@ -17,11 +17,14 @@ use sluice_storage::{AccountRecord, KeyRecord};
 
 use crate::health::ProviderHealth;
 use crate::limits::{Allowance, Limits, OwnFigures};
+use crate::vendors::Given;
 
 /// Everything that the configuration file says about requests. Never changed, only replaced.
 pub struct Snapshot {
     /// Models and prices.
     pub catalog: Catalog,
+    /// What of both is the configuration file's, or was found where there is none.
+    pub given: Arc<Given>,
     /// Providers, by name.
     pub providers: HashMap<ProviderId, Provider>,
     /// How fast the models are at each of their providers.
@@ -100,6 +103,8 @@ pub struct Rules {
     pub default_region: Option<Region>,
     /// The least strict level of all requests.
     pub minimum_level: SecurityLevel,
+    /// The age, in days, at which a key's secret should be replaced.
+    pub rotate_after_days: u64,
 }
 
 /// What holds for one tier.
@@ -126,6 +131,12 @@ impl Rules {
     /// The same as allowances.
     pub fn key_allowances(&self, key: &KeyRecord) -> Arc<[Allowance]> {
         self.key_limits(key).allowances("class", Self::key_own(key))
+    }
+
+    /// The allowances of a key of a class that has no figures of its own.
+    pub fn class_allowances(&self, class: KeyClass) -> Arc<[Allowance]> {
+        let limits = self.classes.get(&class).copied().unwrap_or_default();
+        limits.allowances("class", OwnFigures::default())
     }
 
     /// Which of [`Rules::key_limits`] are the key's own.

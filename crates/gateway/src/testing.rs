@@ -40,6 +40,7 @@ use crate::error::ChatError;
 use crate::gateway::Gateway;
 use crate::health::ProviderHealth;
 use crate::limits::{Bound, Ledger, LimitSubjects};
+use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::principal::Principal;
 use crate::request::RequestContext;
@@ -171,11 +172,13 @@ impl House {
         let clock: Arc<dyn Clock> = Arc::new(ManualClock::at(NOW));
         let master_key = MasterKey::load_or_create(dir.path()).unwrap();
         let journal = Arc::new(Journal::open(dir.path(), &master_key).unwrap());
-        let accounting = Accounting { journal, clock, metrics: Arc::new(Metrics::default()) };
+        let (metrics, live) = (Arc::new(Metrics::default()), Live::default());
+        let accounting = Accounting { journal, clock, metrics, live };
         let hasher = master_key.key_hasher();
         let deployments = vec![deployment("first", None), deployment("second", None)];
         let catalog = catalog(deployments, window);
         let snapshot = Snapshot {
+            given: Arc::default(),
             speeds: Speeds::new(&catalog, None),
             catalog,
             providers: HashMap::from([
@@ -302,6 +305,7 @@ pub(crate) fn context() -> RequestContext {
         app_url: None,
         app_title: None,
         session: None,
+        watch: None,
     }
 }
 
@@ -455,5 +459,6 @@ pub(crate) fn rules() -> Rules {
         tiers: HashMap::new(),
         default_region: None,
         minimum_level: SecurityLevel::Standard,
+        rotate_after_days: 90,
     }
 }

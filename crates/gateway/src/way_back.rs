@@ -57,6 +57,11 @@ impl WayBack {
         restored
     }
 
+    /// What the request's placeholders stand for.
+    pub(crate) fn map(&self) -> &Arc<RedactionMap> {
+        &self.map
+    }
+
     /// What the filter did with the request, and with the answer so far.
     pub(crate) fn record(&self) -> FilterRecord {
         let mut record = self.request.clone();

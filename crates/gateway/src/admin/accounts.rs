@@ -118,7 +118,7 @@ impl Admin<'_> {
 
     /// The account that is meant where one is needed: the one that is named, the actor's own, or
     /// the only one there is. Makes the default account where there is none yet.
-    pub(super) async fn account_for(
+    pub(crate) async fn account_for(
         &self,
         view: View,
         text: Option<&str>,

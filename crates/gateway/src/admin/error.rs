@@ -1,9 +1,11 @@
 //! Why a change was refused.
 
+use sluice_providers::probe::ProbeError;
 use sluice_storage::StorageError;
 
 use crate::admin::find::Kind;
 use crate::service_key::NoRandomness;
+use crate::vendors::Wrong;
 
 /// Why a change was refused. The messages speak of the matter; each surface adds its own advice.
 #[derive(Debug, thiserror::Error)]
@@ -20,8 +22,11 @@ pub enum AdminError {
         /// What it is.
         what: String,
     },
-    /// A name is empty, too long or cannot be shown in a line.
-    #[error("a name has 1 to 100 characters and no line breaks; give another one")]
+    /// A name is empty, too long or cannot be read in a line.
+    #[error(
+        "a name has 1 to 100 characters, no line breaks and no characters that nobody sees; give \
+         another one"
+    )]
     InvalidName,
     /// Not an e-mail address.
     #[error("{0:?} is no e-mail address; expected one such as ada@example.org")]
@@ -81,6 +86,12 @@ pub enum AdminError {
     PersonOrService {
         /// What they are called.
         text: String,
+    },
+    /// No such session, or it is somebody else's, or it is over.
+    #[error("there is no session {id:?}; it may be over")]
+    NoSuchSession {
+        /// Its name.
+        id: String,
     },
     /// No such key. What was looked for may be a key, and is not repeated.
     #[error("there is no such key")]
@@ -158,15 +169,16 @@ pub enum AdminError {
     },
     /// Nobody has said what becomes of the keys.
     #[error(
-        "{what} has {} that work: {}; say what becomes of them: hand them over, suspend them or \
-         revoke them", if keys.len() == 1 { "a key".to_owned() } else { format!("{} keys", keys.len()) },
-        keys.join(", ")
+        "{what} has {}; say what becomes of them: hand them over, suspend them or revoke them",
+        working_keys(keys, *unseen)
     )]
     KeysNeedAnAnswer {
         /// Whose they are.
         what: String,
-        /// Their names.
+        /// The names of those that the actor sees.
         keys: Vec<String>,
+        /// How many others there are.
+        unseen: usize,
     },
     /// Keys cannot be handed over to this.
     #[error("the keys of a {from} cannot be handed over to {to}; name {expected}")]
@@ -184,6 +196,12 @@ pub enum AdminError {
         /// Who.
         what: String,
     },
+    /// Whoever acts would lock themselves out.
+    #[error("{what} is your own, and suspending it would sign you out; ask somebody else to")]
+    OwnSuspension {
+        /// They or their account.
+        what: String,
+    },
     /// Accounts are suspended, not removed.
     #[error("{what} cannot be removed; {fix}")]
     NotRemovable {
@@ -192,6 +210,39 @@ pub enum AdminError {
         /// What can be done instead.
         fix: &'static str,
     },
+    /// No provider has this name.
+    #[error("there is no provider {name:?}")]
+    NoSuchProvider {
+        /// The name.
+        name: String,
+    },
+    /// Settings of a provider or a model that make no sense.
+    #[error("{}", crate::vendors::listed(.0))]
+    Settings(Vec<Wrong>),
+    /// A provider would get another address and keep its secrets.
+    #[error(
+        "provider {name} would be asked at another address; give its credential and headers again, \
+         since they are not sent to another address by themselves"
+    )]
+    CredentialNeeded {
+        /// Its name.
+        name: String,
+    },
+    /// Models run at a provider that is removed.
+    #[error(
+        "{what} has {}: {}; remove them first, or with it",
+        if models.len() == 1 { "a model".to_owned() } else { format!("{} models", models.len()) },
+        models.join(", ")
+    )]
+    HasModels {
+        /// The provider.
+        what: String,
+        /// The ids of its models.
+        models: Vec<String>,
+    },
+    /// A provider did not answer as it should.
+    #[error("{0}")]
+    Provider(#[from] ProbeError),
     /// Another process changed the same record between reading and writing.
     #[error("it was changed by somebody else at the same moment; look at it and try again")]
     ChangedMeanwhile,
@@ -201,4 +252,30 @@ pub enum AdminError {
     /// The database failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
+}
+
+impl AdminError {
+    /// Whether something else has the name or address already.
+    pub fn is_taken(&self) -> bool {
+        matches!(self, Self::Storage(StorageError::Exists { .. }))
+    }
+
+    /// Whether the database could have answered if it had been asked for less.
+    pub fn took_too_long(&self) -> bool {
+        matches!(self, Self::Storage(StorageError::TookTooLong { .. }))
+    }
+}
+
+fn working_keys(keys: &[String], unseen: usize) -> String {
+    let count = match keys.len() + unseen {
+        1 => "a key that works".to_owned(),
+        many => format!("{many} keys that work"),
+    };
+    let names = keys.join(", ");
+    match (keys.is_empty(), unseen) {
+        (_, 0) => format!("{count}: {names}"),
+        (true, _) => format!("{count}, which you do not see"),
+        (false, 1) => format!("{count}: {names}, and one that you do not see"),
+        (false, _) => format!("{count}: {names}, and {unseen} that you do not see"),
+    }
 }

@@ -1,7 +1,9 @@
 //! What a text names: an id or a name, among what the actor may see.
 
+use std::collections::HashMap;
+
 use sluice_core::clock::UnixMillis;
-use sluice_core::ids::AccountId;
+use sluice_core::ids::{AccountId, KeyId};
 use sluice_core::organisation::Holder;
 use sluice_storage::{AccountRecord, KeyRecord, Organisation, Record};
 
@@ -325,7 +327,18 @@ impl Admin<'_> {
     /// All keys that may be seen, also those that no longer work, in the order of their creation.
     pub async fn keys(&self) -> Result<Vec<KeyRecord>, AdminError> {
         let view = self.view().await?;
-        Ok(view.seen(self.store.keys().await?))
+        let keys = self.store.keys().await?;
+        Ok(keys.iter().filter(|key| view.sees_key(key)).cloned().collect())
+    }
+
+    /// When each of these keys was last used, which the actor was shown; without those that never
+    /// were. What ended in the last seconds is not in it yet.
+    pub async fn last_uses(
+        &self,
+        keys: impl IntoIterator<Item = &KeyId>,
+    ) -> Result<HashMap<KeyId, UnixMillis>, AdminError> {
+        let keys: Vec<&KeyId> = keys.into_iter().collect();
+        Ok(self.store.last_uses_of(&keys).await?)
     }
 
     /// The key that `text` names: its id, its name, the first characters of any of its secrets, or
@@ -367,11 +380,14 @@ impl Admin<'_> {
 
 impl View {
     fn seen(&self, keys: Vec<KeyRecord>) -> Vec<KeyRecord> {
-        let sees = |key: &KeyRecord| match &self.rights {
+        keys.into_iter().filter(|key| self.sees_key(key)).collect()
+    }
+
+    fn sees_key(&self, key: &KeyRecord) -> bool {
+        match &self.rights {
             Rights::All => true,
             Rights::Nobody => false,
             Rights::Of(_) => self.sees(&Record::Key(key.clone())),
-        };
-        keys.into_iter().filter(sees).collect()
+        }
     }
 }

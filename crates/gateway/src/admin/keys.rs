@@ -11,7 +11,7 @@ use sluice_storage::{KeyRecord, Record};
 
 use crate::admin::lifecycle::usable;
 use crate::admin::permissions::Verb;
-use crate::admin::{Admin, AdminError, Deed, checked_name};
+use crate::admin::{Admin, AdminError, Deed, View, checked_name};
 use crate::service_key::{ServiceKey, random_name};
 
 /// The key to make.
@@ -239,6 +239,48 @@ impl Admin<'_> {
     ) -> Result<KeyRecord, AdminError> {
         let view = self.view().await?;
         let old = self.find_key(&view, text).await?;
+        let new = self.changed_key(&view, &old, change, catalog)?;
+        self.change(&view, Verb::ChangeKey, old, new).await
+    }
+
+    /// Moves a key to another team or holder of its account. What was recorded stays with the old
+    /// ones.
+    pub async fn move_key(&self, text: &str, to: KeyMove) -> Result<KeyRecord, AdminError> {
+        let view = self.view().await?;
+        let old = self.find_key(&view, text).await?;
+        let new = view.moved_key(&old, &to)?;
+        self.change(&view, Verb::MoveKey, old, new).await
+    }
+
+    /// Moves a key as [`Admin::move_key`] does, then changes it as [`Admin::change_key`] does: both,
+    /// or nothing.
+    pub async fn move_and_change_key(
+        &self,
+        text: &str,
+        to: KeyMove,
+        change: KeyChange,
+        catalog: Option<&Catalog>,
+    ) -> Result<KeyRecord, AdminError> {
+        let view = self.view().await?;
+        let old = self.find_key(&view, text).await?;
+        let moved = view.moved_key(&old, &to)?;
+        let new = self.changed_key(&view, &moved, change, catalog)?;
+        let deeds = vec![
+            Deed::change(Verb::MoveKey, old, moved.clone()),
+            Deed::change(Verb::ChangeKey, moved, new.clone()),
+        ];
+        self.carry_out(&view, deeds).await?;
+        Ok(new)
+    }
+
+    /// What `old` becomes by `change`.
+    fn changed_key(
+        &self,
+        view: &View,
+        old: &KeyRecord,
+        change: KeyChange,
+        catalog: Option<&Catalog>,
+    ) -> Result<KeyRecord, AdminError> {
         let account_id = match &change.account {
             Some(text) => view.account(text)?.id,
             None => old.account_id.clone(),
@@ -276,38 +318,7 @@ impl Admin<'_> {
             scopes: &new.scopes,
             catalog,
         })?;
-        self.change(&view, Verb::ChangeKey, old, new).await
-    }
-
-    /// Moves a key to another team or holder of its account. What was recorded stays with the old
-    /// ones.
-    pub async fn move_key(&self, text: &str, to: KeyMove) -> Result<KeyRecord, AdminError> {
-        let view = self.view().await?;
-        let old = self.find_key(&view, text).await?;
-        if old.revoked_at.is_some() {
-            return Err(AdminError::Revoked { id: old.id.to_string() });
-        }
-        let account = old.account_id.to_string();
-        let mut new = old.clone();
-        match &to.team {
-            Some(Some(text)) => {
-                let team = view.team(text, Some(account.clone()))?;
-                usable(&Record::Team(team.clone()))?;
-                new.team_id = Some(team.id);
-            }
-            Some(None) => new.team_id = None,
-            None => {}
-        }
-        match &to.holder {
-            Some(Some(text)) => {
-                let (holder, record) = view.holder(text, Some(&account))?;
-                usable(&record)?;
-                new.holder = Some(holder);
-            }
-            Some(None) => new.holder = None,
-            None => {}
-        }
-        self.change(&view, Verb::MoveKey, old, new).await
+        Ok(new)
     }
 
     fn check(&self, asked: &Asked<'_>) -> Result<(), AdminError> {
@@ -346,6 +357,36 @@ impl Admin<'_> {
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl View {
+    /// What `old` becomes by moving it.
+    fn moved_key(&self, old: &KeyRecord, to: &KeyMove) -> Result<KeyRecord, AdminError> {
+        if old.revoked_at.is_some() {
+            return Err(AdminError::Revoked { id: old.id.to_string() });
+        }
+        let account = old.account_id.to_string();
+        let mut new = old.clone();
+        match &to.team {
+            Some(Some(text)) => {
+                let team = self.team(text, Some(account.clone()))?;
+                usable(&Record::Team(team.clone()))?;
+                new.team_id = Some(team.id);
+            }
+            Some(None) => new.team_id = None,
+            None => {}
+        }
+        match &to.holder {
+            Some(Some(text)) => {
+                let (holder, record) = self.holder(text, Some(&account))?;
+                usable(&record)?;
+                new.holder = Some(holder);
+            }
+            Some(None) => new.holder = None,
+            None => {}
+        }
+        Ok(new)
     }
 }
 

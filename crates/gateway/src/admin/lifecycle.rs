@@ -4,7 +4,7 @@
 //! gateway looks at everything that a key belongs to; so taking the suspension back gives back just
 //! what it took.
 
-use sluice_core::organisation::Holder;
+use sluice_core::organisation::{Actor, Holder};
 use sluice_storage::{KeyRecord, Life, Record, Suspension};
 
 use crate::admin::find::{Kind, Which, called, name_of};
@@ -31,6 +31,15 @@ pub struct Removal {
     pub keys: Vec<KeyRecord>,
 }
 
+/// The keys that work of something that may be removed.
+#[derive(Debug)]
+pub struct KeysLeft {
+    /// Those that the actor sees.
+    pub seen: Vec<KeyRecord>,
+    /// How many others there are. They can be suspended with what is removed, and nothing else.
+    pub unseen: usize,
+}
+
 impl Kind {
     fn suspend(self) -> Verb {
         match self {
@@ -45,11 +54,15 @@ impl Kind {
 }
 
 impl Admin<'_> {
-    /// Suspends something, for a reason that whoever uses its keys is told.
+    /// Suspends something, for a reason that whoever uses its keys is told. Nobody suspends themselves
+    /// or their own account: they would be signed out, and might be the last who could resume it.
     pub async fn suspend(&self, which: &Which, reason: &str) -> Result<Record, AdminError> {
         let reason = super::checked_name(reason)?;
         let view = self.view().await?;
         let old = self.find_any(&view, which).await?;
+        if view.is_own(&self.actor, &old) {
+            return Err(AdminError::OwnSuspension { what: called(&old) });
+        }
         let mut new = old.clone();
         let suspended = suspension_of(&mut new);
         if suspended.is_some() {
@@ -107,24 +120,16 @@ impl Admin<'_> {
         }
         view.has_no_teams(&old)?;
         view.keeps_owner_record(&old, &new)?;
-        let mut keys = match &old {
-            Record::Team(it) => self.store.keys_of_team(&it.id).await?,
-            Record::Person(it) => self.store.keys_of_holder(&Holder::Person(it.id.clone())).await?,
-            Record::Service(it) => {
-                self.store.keys_of_holder(&Holder::Service(it.id.clone())).await?
-            }
-            _ => Vec::new(),
-        };
-        keys.retain(|key| {
-            key.revoked_at.is_none() && key.expires_at.is_none_or(|expiry| self.now < expiry)
-        });
+        let keys = self.working_keys_of(&old).await?;
         let mut deeds = Vec::new();
         match answer {
             _ if keys.is_empty() => {}
             None => {
+                let left = view.keys_left(keys);
                 return Err(AdminError::KeysNeedAnAnswer {
                     what: called(&old),
-                    keys: keys.iter().map(|key| key.name.clone()).collect(),
+                    keys: left.seen.into_iter().map(|key| key.name).collect(),
+                    unseen: left.unseen,
                 });
             }
             Some(KeysAnswer::Suspend) => {}
@@ -147,6 +152,27 @@ impl Admin<'_> {
         Ok(Removal { record: new, keys })
     }
 
+    /// The keys of which a removal asks what becomes of them.
+    pub async fn keys_left_by(&self, record: &Record) -> Result<KeysLeft, AdminError> {
+        let keys = self.working_keys_of(record).await?;
+        Ok(self.view().await?.keys_left(keys))
+    }
+
+    async fn working_keys_of(&self, record: &Record) -> Result<Vec<KeyRecord>, AdminError> {
+        let mut keys = match record {
+            Record::Team(it) => self.store.keys_of_team(&it.id).await?,
+            Record::Person(it) => self.store.keys_of_holder(&Holder::Person(it.id.clone())).await?,
+            Record::Service(it) => {
+                self.store.keys_of_holder(&Holder::Service(it.id.clone())).await?
+            }
+            _ => Vec::new(),
+        };
+        keys.retain(|key| {
+            key.revoked_at.is_none() && key.expires_at.is_none_or(|expiry| self.now < expiry)
+        });
+        Ok(keys)
+    }
+
     async fn find_any(&self, view: &View, which: &Which) -> Result<Record, AdminError> {
         match which.kind {
             Kind::Key => self.find_key(view, &which.text).await.map(Record::Key),
@@ -156,6 +182,26 @@ impl Admin<'_> {
 }
 
 impl View {
+    /// Whether this is the acting person or their account.
+    pub(super) fn is_own(&self, actor: &Actor, record: &Record) -> bool {
+        let Actor::Person { id } = actor else { return false };
+        match record {
+            Record::Person(person) => person.id == *id,
+            Record::Account(account) => {
+                let acting = self.organisation.people.get(id);
+                acting.is_some_and(|person| person.account_id == account.id)
+            }
+            _ => false,
+        }
+    }
+
+    fn keys_left(&self, keys: Vec<KeyRecord>) -> KeysLeft {
+        let all = keys.len();
+        let sees = |key: &KeyRecord| self.sees(&Record::Key(key.clone()));
+        let seen: Vec<KeyRecord> = keys.into_iter().filter(sees).collect();
+        KeysLeft { unseen: all - seen.len(), seen }
+    }
+
     fn has_no_teams(&self, record: &Record) -> Result<(), AdminError> {
         let Record::Department(department) = record else { return Ok(()) };
         let teams = self.organisation.teams.values();

@@ -14,11 +14,14 @@ mod file;
 mod find;
 mod keys;
 mod lifecycle;
+mod names;
 mod organisation;
 pub mod permissions;
 mod rotation;
+mod sign_in;
 #[cfg(test)]
 mod tests;
+mod vendors;
 
 pub use accounts::{AccountChange, NewAccount};
 pub use declared::{Declared, DeclaredDepartment, DeclaredPerson, DeclaredTeam};
@@ -26,19 +29,26 @@ pub use error::AdminError;
 pub use file::FileChanges;
 pub use find::{Kind, Which, name_of};
 pub use keys::{CreatedKey, KeyChange, KeyMove, NewKey};
-pub use lifecycle::{KeysAnswer, Removal};
+pub use lifecycle::{KeysAnswer, KeysLeft, Removal};
+pub(crate) use names::is_unseen;
+pub use names::{as_read, checked_email, checked_name};
 pub use organisation::{
     NewDepartment, NewPerson, NewService, NewTeam, PersonChange, ServiceChange, TeamChange,
-    checked_email,
 };
-pub use rotation::{DEFAULT_GRACE, Revocation, Rotation};
+pub(crate) use rotation::is_due_alone;
+pub use rotation::{DEFAULT_GRACE, Revocation, Rotation, is_due, newest_secret_at};
+pub use sign_in::{Invitation, Invited, Reset};
+pub use vendors::{ModelView, NewProvider, Origin, ProviderChange, ProviderView};
 
-use permissions::{Rights, Verb};
+use std::sync::Arc;
+
+use permissions::Rights;
+pub use permissions::{Scope, Verb};
 use sluice_core::clock::UnixMillis;
-use sluice_core::ids::AccountId;
 use sluice_core::organisation::Actor;
 use sluice_storage::{
-    Change, Doing, Life, MANAGED_BY_FILE, MasterKey, Organisation, Record, StorageError, Store,
+    Change, Doing, Life, MANAGED_BY_FILE, MasterKey, Organisation, Record, SignInDeed,
+    StorageError, Store,
 };
 
 /// Administration, as somebody.
@@ -59,9 +69,9 @@ pub struct Admin<'a> {
 /// The organisation as it was read, and what the actor may do in it.
 #[derive(Debug)]
 pub(crate) struct View {
-    pub(crate) organisation: Organisation,
+    pub(crate) organisation: Arc<Organisation>,
     rights: Rights,
-    /// The number of changes before it was read.
+    /// The number of changes that it has.
     version: u64,
 }
 
@@ -92,35 +102,82 @@ impl View {
     fn may(&self, verb: Verb, record: &Record) -> bool {
         self.rights.allow(verb, record, &self.organisation)
     }
+
+    /// Refuses what the actor may not do to a thing.
+    fn permits(&self, verb: Verb, record: &Record) -> Result<(), AdminError> {
+        if !self.may(verb, record) {
+            return Err(AdminError::Forbidden { verb: verb.as_str() });
+        }
+        // Only an operator makes one, and only an operator changes or removes one.
+        let is_operator = matches!(record, Record::Person(it) if it.operator);
+        if is_operator && !self.rights.allow_operator() {
+            return Err(AdminError::Forbidden { verb: "people.make-operator" });
+        }
+        Ok(())
+    }
+}
+
+/// What somebody may do, as things stood when it was read: for showing and hiding. What they do is
+/// asked for again at the door.
+#[derive(Debug)]
+pub struct Permissions(View);
+
+impl Permissions {
+    /// Whether there is anything to which they may do this: whether its page is worth showing.
+    pub fn may_at_all(&self, verb: Verb) -> bool {
+        self.0.rights.allow_at_all(verb)
+    }
+
+    /// Whether they may do this to a thing as it stands; to one that they want to create, as they
+    /// want it.
+    pub fn may(&self, verb: Verb, record: &Record) -> bool {
+        match verb.only_looks() {
+            true => self.0.may(verb, record),
+            false => self.0.permits(verb, record).is_ok(),
+        }
+    }
+
+    /// Whether this is who they were asked for, or their account: what nobody suspends themselves.
+    pub fn is_own(&self, actor: &Actor, record: &Record) -> bool {
+        self.0.is_own(actor, record)
+    }
+
+    /// The organisation that they were judged in: all of it, whatever they may see.
+    pub fn organisation(&self) -> &Organisation {
+        &self.0.organisation
+    }
 }
 
 impl Admin<'_> {
-    async fn view(&self) -> Result<View, AdminError> {
-        // Before the organisation: what changes in between is noticed when something is written.
-        let version = self.store.change_version().await?;
-        let organisation = self.store.organisation().await?;
-        let rights = Rights::of(&self.actor, &organisation);
-        Ok(View { organisation, rights, version })
+    /// What the actor may do.
+    pub async fn permissions(&self) -> Result<Permissions, AdminError> {
+        self.view().await.map(Permissions)
     }
 
-    /// Whether the actor may read the audit trail of this account.
-    pub async fn sees_trail_of(&self, account: &AccountId) -> Result<bool, AdminError> {
-        Ok(self.view().await?.rights.allow_trail(account))
+    pub(crate) async fn view(&self) -> Result<View, AdminError> {
+        let (version, organisation) = self.store.organisation_and_version().await?;
+        let rights = Rights::of(&self.actor, &organisation);
+        Ok(View { organisation, rights, version })
     }
 
     /// The one door: does all of `deeds` as the actor, or nothing. Whatever the actor may not do,
     /// what the configuration file alone may change, and what is not as it was read is refused.
     async fn carry_out(&self, view: &View, deeds: Vec<Deed>) -> Result<(), AdminError> {
+        self.carry_out_with(view, deeds, Vec::new()).await
+    }
+
+    /// The same, with what is done about signing in. Whether the actor may do that is for the caller
+    /// to ask of [`View::permits`].
+    async fn carry_out_with(
+        &self,
+        view: &View,
+        deeds: Vec<Deed>,
+        sign_in: Vec<SignInDeed>,
+    ) -> Result<(), AdminError> {
         for Deed { verb, old, new } in &deeds {
             let states = old.iter().chain([new]);
-            let all_allowed = states.clone().all(|state| view.may(*verb, state));
-            if !all_allowed {
-                return Err(AdminError::Forbidden { verb: verb.as_str() });
-            }
-            // Only an operator makes one, and only an operator changes or removes one.
-            let is_operator = |state: &Record| matches!(state, Record::Person(it) if it.operator);
-            if states.clone().any(is_operator) && !view.rights.allow_operator() {
-                return Err(AdminError::Forbidden { verb: "people.make-operator" });
+            for state in states.clone() {
+                view.permits(*verb, state)?;
             }
             let is_the_files = |state: &Record| {
                 state.life().and_then(|it| it.managed_by.as_deref()) == Some(MANAGED_BY_FILE)
@@ -140,16 +197,9 @@ impl Admin<'_> {
             .into_iter()
             .map(|Deed { verb, old, new }| Change { verb: verb.as_str(), old, new })
             .collect();
-        match self.store.administer(self.master_key, &doing, &changes).await {
+        match self.store.administer(self.master_key, &doing, &changes, &sign_in).await {
             Err(StorageError::ChangedMeanwhile) => Err(AdminError::ChangedMeanwhile),
             done => Ok(done?),
         }
     }
-}
-
-/// A name without the space around it.
-pub fn checked_name(name: &str) -> Result<String, AdminError> {
-    let name = name.trim();
-    let fits = (1..=100).contains(&name.chars().count()) && !name.chars().any(char::is_control);
-    if fits { Ok(name.to_owned()) } else { Err(AdminError::InvalidName) }
 }

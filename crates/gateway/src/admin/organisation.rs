@@ -6,7 +6,7 @@ use sluice_storage::{DepartmentRecord, Life, PersonRecord, Record, ServiceRecord
 
 use crate::admin::find::{Kind, Which, called};
 use crate::admin::permissions::Verb;
-use crate::admin::{Admin, AdminError, Deed, View, checked_name};
+use crate::admin::{Admin, AdminError, Deed, View, checked_email, checked_name};
 use crate::service_key::random_name;
 
 /// The department to make.
@@ -151,8 +151,17 @@ impl Admin<'_> {
 
     /// Adds a person. The first owner of all becomes operator, too.
     pub async fn create_person(&self, wish: NewPerson) -> Result<PersonRecord, AdminError> {
-        let (view, account_id) =
-            self.account_for(self.view().await?, wish.account.as_deref()).await?;
+        let (view, new) = self.new_person(self.view().await?, wish).await?;
+        self.create(&view, Verb::CreatePerson, new).await
+    }
+
+    /// The person to add, checked.
+    pub(super) async fn new_person(
+        &self,
+        view: View,
+        wish: NewPerson,
+    ) -> Result<(View, PersonRecord), AdminError> {
+        let (view, account_id) = self.account_for(view, wish.account.as_deref()).await?;
         let is_first = wish.role == Role::Owner && view.has_no_owner();
         let new = PersonRecord {
             id: format!("per_{}", random_name(16)?).into(),
@@ -164,7 +173,7 @@ impl Admin<'_> {
             account_id,
             life: Life::from(self.now),
         };
-        self.create(&view, Verb::CreatePerson, new).await
+        Ok((view, new))
     }
 
     /// Changes a person and returns them as they are now.
@@ -298,7 +307,11 @@ impl View {
     }
 
     /// Teams of one account, sorted, each once.
-    fn teams_of(&self, texts: &[String], account: &AccountId) -> Result<Vec<TeamId>, AdminError> {
+    pub(super) fn teams_of(
+        &self,
+        texts: &[String],
+        account: &AccountId,
+    ) -> Result<Vec<TeamId>, AdminError> {
         let teams: Result<Vec<TeamId>, _> =
             texts.iter().map(|text| self.team_of(text, account)).collect();
         let mut teams = teams?;
@@ -327,19 +340,5 @@ impl View {
             return Err(AdminError::LastOwner { what: called(&Record::Person(old.clone())) });
         }
         Ok(())
-    }
-}
-
-/// An e-mail address in lower case. Whether it exists, only a message tells.
-pub fn checked_email(text: &str) -> Result<String, AdminError> {
-    let email = text.trim().to_lowercase();
-    let has_parts = email
-        .split_once('@')
-        .is_some_and(|(name, host)| !name.is_empty() && !host.is_empty() && !host.contains('@'));
-    let is_plain = !email.chars().any(|c| c.is_control() || c.is_whitespace());
-    if has_parts && is_plain && email.len() <= 254 {
-        Ok(email)
-    } else {
-        Err(AdminError::InvalidEmail(text.chars().take(100).collect()))
     }
 }

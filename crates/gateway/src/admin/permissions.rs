@@ -6,7 +6,7 @@
 
 use sluice_core::ids::{AccountId, DepartmentId, PersonId, TeamId};
 use sluice_core::organisation::{Actor, Holder, Role};
-use sluice_storage::{Organisation, Record};
+use sluice_storage::{Organisation, PersonRecord, Reach, Record, Sight};
 
 /// How far a right reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +83,10 @@ verbs! {
     ChangePerson      "people.change"         [A, A, D, N, N, N],
     SuspendPerson     "people.suspend"        [A, A, D, N, N, N],
     RemovePerson      "people.remove"         [A, A, D, N, N, N],
+    InvitePerson      "people.invite"         [A, A, D, N, N, N],
+    ResetPerson       "people.reset"          [A, A, N, N, N, N],
+    SeeSessions       "sessions.see"          [A, A, O, O, A, O],
+    EndSessions       "sessions.end"          [A, A, O, O, O, O],
     SeeService        "services.see"          [A, A, D, T, A, A],
     CreateService     "services.create"       [A, A, D, N, N, N],
     ChangeService     "services.change"       [A, A, D, N, N, N],
@@ -95,7 +99,17 @@ verbs! {
     RotateKey         "keys.rotate"           [A, A, D, O, N, N],
     SuspendKey        "keys.suspend"          [A, A, D, O, N, N],
     RevokeKey         "keys.revoke"           [A, A, D, O, N, N],
+    SeeRecords        "records.see"           [A, A, D, O, A, A],
     SeeTrail          "trail.see"             [A, A, N, N, A, N],
+    SeeProvider       "providers.see"         [A, A, A, A, A, A],
+    CreateProvider    "providers.create"      [N, N, N, N, N, N],
+    ChangeProvider    "providers.change"      [N, N, N, N, N, N],
+    TestProvider      "providers.test"        [N, N, N, N, N, N],
+    RemoveProvider    "providers.remove"      [N, N, N, N, N, N],
+    SeeModel          "models.see"            [A, A, A, A, A, A],
+    CreateModel       "models.create"         [N, N, N, N, N, N],
+    ChangeModel       "models.change"         [N, N, N, N, N, N],
+    RemoveModel       "models.remove"         [N, N, N, N, N, N],
 }
 
 impl Verb {
@@ -110,20 +124,50 @@ impl Verb {
         matches!(
             self,
             Self::SeeAccount | Self::CreateAccount | Self::ChangeAccount | Self::SuspendAccount
+        ) || self.concerns_deployment()
+    }
+
+    /// Whether it is about what belongs to no account: providers and models.
+    pub fn concerns_deployment(self) -> bool {
+        matches!(
+            self,
+            Self::SeeProvider
+                | Self::CreateProvider
+                | Self::ChangeProvider
+                | Self::TestProvider
+                | Self::RemoveProvider
+                | Self::SeeModel
+                | Self::CreateModel
+                | Self::ChangeModel
+                | Self::RemoveModel
         )
     }
 
+    /// Whether there is anything to which this person may do it, in an organisation that has
+    /// everything: for the places of a menu. Whether they are suspended is not asked here.
+    pub fn is_open_to(self, person: &PersonRecord) -> bool {
+        self.is_open(person.role, person.operator)
+    }
+
+    fn is_open(self, role: Role, operator: bool) -> bool {
+        (self.is_the_operators() && operator) || self.scope(role) != Scope::None
+    }
+
     /// Whether it leaves everything as it is.
-    fn only_looks(self) -> bool {
+    pub(super) fn only_looks(self) -> bool {
         matches!(
             self,
             Self::SeeAccount
                 | Self::SeeDepartment
                 | Self::SeeTeam
                 | Self::SeePerson
+                | Self::SeeSessions
                 | Self::SeeService
                 | Self::SeeKey
+                | Self::SeeRecords
                 | Self::SeeTrail
+                | Self::SeeProvider
+                | Self::SeeModel
         )
     }
 }
@@ -165,6 +209,7 @@ impl Rights {
     pub(crate) fn of(actor: &Actor, organisation: &Organisation) -> Self {
         let id = match actor {
             Actor::CommandLine { .. } | Actor::File | Actor::Sluice => return Self::All,
+            Actor::Nobody => return Self::Nobody,
             Actor::Person { id } => id,
         };
         let Some(person) = organisation.people.get(id) else { return Self::Nobody };
@@ -192,6 +237,9 @@ impl Rights {
             Self::Nobody => return false,
             Self::Of(rank) => rank,
         };
+        if verb.concerns_deployment() {
+            return self.allow_deployment(verb);
+        }
         if verb.is_the_operators() && rank.operator {
             return true;
         }
@@ -199,11 +247,21 @@ impl Rights {
             return false;
         }
         if let (Record::Person(person), false) = (record, verb.only_looks())
+            && !(verb == Verb::EndSessions && person.id == rank.person)
             && !may_touch(rank.role, person.role)
         {
             return false;
         }
         rank.reaches(verb, &Place::of(record, organisation))
+    }
+
+    /// Whether there is anything to which they allow to do this. See [`Verb::is_open_to`].
+    pub(crate) fn allow_at_all(&self, verb: Verb) -> bool {
+        match self {
+            Self::All => true,
+            Self::Nobody => false,
+            Self::Of(rank) => verb.is_open(rank.role, rank.operator),
+        }
     }
 
     /// Whether they allow to read the account's audit trail.
@@ -213,6 +271,29 @@ impl Rights {
             Self::Nobody => false,
             Self::Of(rank) => {
                 rank.account == *account && Verb::SeeTrail.scope(rank.role) == Scope::Account
+            }
+        }
+    }
+
+    /// Which records of an account they allow to see. Nobody sees those of another account than
+    /// their own, not even an operator.
+    pub(crate) fn sight(&self, account: &AccountId) -> Sight {
+        let reach = match self {
+            Self::All => Reach::Account,
+            Self::Of(rank) if rank.account == *account => rank.reach(Verb::SeeRecords),
+            Self::Of(_) | Self::Nobody => Reach::Nothing,
+        };
+        Sight { account: account.clone(), reach }
+    }
+
+    /// Whether they allow `verb` on what belongs to no account.
+    pub(crate) fn allow_deployment(&self, verb: Verb) -> bool {
+        match self {
+            Self::All => true,
+            Self::Nobody => false,
+            Self::Of(rank) => {
+                verb.concerns_deployment()
+                    && (rank.operator || verb.scope(rank.role) == Scope::Account)
             }
         }
     }
@@ -228,6 +309,17 @@ impl Rights {
 }
 
 impl Rank {
+    /// How far a verb reaches among records.
+    fn reach(&self, verb: Verb) -> Reach {
+        match verb.scope(self.role) {
+            Scope::Account => Reach::Account,
+            Scope::Department => Reach::Departments(self.departments.clone()),
+            Scope::Team => Reach::Teams(self.teams.clone(), self.person.clone()),
+            Scope::Own => Reach::Own(self.person.clone()),
+            Scope::None => Reach::Nothing,
+        }
+    }
+
     fn reaches(&self, verb: Verb, place: &Place) -> bool {
         match verb.scope(self.role) {
             Scope::Account => true,

@@ -1,9 +1,9 @@
-//! A key's secrets: changed, and taken away for good.
+//! A key's secrets: when one should be changed, how it is changed, and taken away for good.
 
 use std::time::Duration;
 
-use sluice_core::clock::UnixMillis;
-use sluice_storage::{KeyRecord, SecretRecord};
+use sluice_core::clock::{DAY_MILLIS, UnixMillis};
+use sluice_storage::{KeyRecord, Organisation, SecretRecord};
 
 use crate::admin::permissions::Verb;
 use crate::admin::{Admin, AdminError, CreatedKey};
@@ -11,6 +11,23 @@ use crate::service_key::{NoRandomness, ServiceKey};
 
 /// How long the old secret of a key still works, unless its owner picks something else.
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Whether the newest secret of a key is so many days old, and the key works: what does not work
+/// needs no rotation.
+pub fn is_due(key: &KeyRecord, organisation: &Organisation, days: u64, now: UnixMillis) -> bool {
+    is_due_alone(key, days, now) && organisation.suspension(key).is_none()
+}
+
+/// The same without a look at what the key belongs to.
+pub(crate) fn is_due_alone(key: &KeyRecord, days: u64, now: UnixMillis) -> bool {
+    let age = now.0.saturating_sub(newest_secret_at(key).0);
+    age / DAY_MILLIS >= days && key.is_valid_at(now)
+}
+
+/// When the newest secret of a key was made.
+pub fn newest_secret_at(key: &KeyRecord) -> UnixMillis {
+    key.newest_secret().map_or(key.created_at, |secret| secret.created_at)
+}
 
 /// A key with a new secret.
 #[derive(Debug)]

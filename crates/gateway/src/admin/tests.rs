@@ -3,6 +3,7 @@
 mod door;
 mod file;
 mod people;
+mod vendors;
 
 use std::time::Duration;
 

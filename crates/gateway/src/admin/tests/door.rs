@@ -1,5 +1,7 @@
 //! Who may do what: a copy of the table, written by hand, held against what really happens.
 
+use std::sync::Arc;
+
 use sluice_core::organisation::{Holder, Role};
 use sluice_storage::{
     AuditFilter, DepartmentRecord, Organisation, PersonRecord, Record, ServiceRecord, TeamRecord,
@@ -55,6 +57,10 @@ const EXPECTED: &[(&str, [Option<Where>; 7])] = &[
     ("people.change", [A, A, D, N, N, N, N]),
     ("people.suspend", [A, A, D, N, N, N, N]),
     ("people.remove", [A, A, D, N, N, N, N]),
+    ("people.invite", [A, A, D, N, N, N, N]),
+    ("people.reset", [A, A, N, N, N, N, N]),
+    ("sessions.see", [A, A, O, O, A, O, O]),
+    ("sessions.end", [A, A, O, O, O, O, O]),
     ("services.see", [A, A, D, T, A, A, A]),
     ("services.create", [A, A, D, N, N, N, N]),
     ("services.change", [A, A, D, N, N, N, N]),
@@ -67,7 +73,18 @@ const EXPECTED: &[(&str, [Option<Where>; 7])] = &[
     ("keys.rotate", [A, A, D, O, N, N, N]),
     ("keys.suspend", [A, A, D, O, N, N, N]),
     ("keys.revoke", [A, A, D, O, N, N, N]),
+    ("records.see", [A, A, D, O, A, A, A]),
     ("trail.see", [A, A, N, N, A, N, N]),
+    // They belong to no account: whoever is signed in sees them wherever they are.
+    ("providers.see", [E, E, E, E, E, E, E]),
+    ("providers.create", [N, N, N, N, N, N, E]),
+    ("providers.change", [N, N, N, N, N, N, E]),
+    ("providers.test", [N, N, N, N, N, N, E]),
+    ("providers.remove", [N, N, N, N, N, N, E]),
+    ("models.see", [E, E, E, E, E, E, E]),
+    ("models.create", [N, N, N, N, N, N, E]),
+    ("models.change", [N, N, N, N, N, N, E]),
+    ("models.remove", [N, N, N, N, N, N, E]),
 ];
 
 /// Two accounts; in the first, two departments; in the first of those, two teams.
@@ -102,7 +119,7 @@ impl Company {
             admin.create_team(NewTeam { account, department, name }).await.unwrap();
         }
         let organisation = house.store.organisation().await.unwrap();
-        Self { house, organisation }
+        Self { house, organisation: Arc::unwrap_or_clone(organisation) }
     }
 
     pub(super) fn team(&self, name: &str) -> TeamRecord {
@@ -138,7 +155,8 @@ impl Company {
         };
         let (kind, _) = verb.as_str().split_once('.').unwrap();
         Some(match kind {
-            "accounts" | "trail" => {
+            // What belongs to no account is asked of no record.
+            "accounts" | "trail" | "providers" | "models" => {
                 let account = &self.organisation.accounts[&team.account_id];
                 return matches!(place, Account | Elsewhere).then(|| account.clone().into());
             }
@@ -149,7 +167,9 @@ impl Company {
             "teams" if place == Own => return None,
             "teams" => team.into(),
             "people" if place == Own => return None,
-            "people" => {
+            // Everybody's own, whatever their role is.
+            "sessions" if place == Own => self.person(Role::Developer, false).into(),
+            "people" | "sessions" => {
                 let teams = vec![team.id.clone()];
                 let other = self.person(Role::Developer, false);
                 let account_id = team.account_id;
@@ -194,6 +214,12 @@ async fn the_table_says_what_its_copy_says() {
                     let rights = Rights::of(&actor, organisation);
                     match verb {
                         Verb::SeeTrail => rights.allow_trail(thing.account_id()),
+                        Verb::SeeRecords => {
+                            let Record::Key(key) = &thing else { panic!("{thing:?}") };
+                            let whose = organisation.attribution(key);
+                            rights.sight(&whose.account).admits(&whose)
+                        }
+                        _ if verb.concerns_deployment() => rights.allow_deployment(*verb),
                         _ => rights.allow(*verb, &thing, organisation),
                     }
                 };
@@ -222,6 +248,45 @@ async fn the_table_says_what_its_copy_says() {
             assert!(all.allow(*verb, &thing, &company.organisation));
         }
     }
+}
+
+/// What a page is told before anything is done: as the table says, and as the door does.
+#[tokio::test]
+async fn what_is_shown_is_what_the_door_lets_through() {
+    let company = Company::new().await;
+    let operator = PersonRecord {
+        id: "per_operator".into(),
+        email: "operator@example.org".to_owned(),
+        ..company.person(Role::Developer, true)
+    };
+    for (at, (role, is_operator)) in
+        Role::ALL.iter().map(|role| (*role, false)).chain([(Role::Billing, true)]).enumerate()
+    {
+        let mut organisation = company.organisation.clone();
+        let me = company.person(role, is_operator);
+        organisation.people.insert(me.id.clone(), me.clone());
+        let rights = Rights::of(&Actor::Person { id: me.id.clone() }, &organisation);
+        let shown = Permissions(View { organisation: organisation.into(), rights, version: 0 });
+        for (verb, (_, expected)) in Verb::ALL.iter().zip(EXPECTED) {
+            let case = format!("{verb:?} as {role:?}, operator: {is_operator}");
+            assert_eq!(shown.may_at_all(*verb), expected[at].is_some(), "{case}");
+            assert_eq!(verb.is_open_to(&me), expected[at].is_some(), "{case}");
+            for place in PLACES {
+                let Some(thing) = company.thing(*verb, place).await else { continue };
+                let expected = expected[at].is_some_and(|reach| place <= reach);
+                assert_eq!(shown.may(*verb, &thing), expected, "{case}, {place:?}");
+            }
+        }
+        // An operator is changed by operators alone, and seen by whoever sees people.
+        let them = Record::Person(operator.clone());
+        assert!(shown.may(Verb::SeePerson, &them));
+        assert!(!shown.may(Verb::ChangePerson, &them), "{role:?}");
+    }
+    let nobody = Rights::of(&Actor::Nobody, &company.organisation);
+    assert!(Verb::ALL.iter().all(|verb| !nobody.allow_at_all(*verb)));
+    let shown = company.house.at(NOW).permissions().await.unwrap();
+    assert!(Verb::ALL.iter().all(|verb| shown.may_at_all(*verb)));
+    assert_eq!(shown.organisation().teams.len(), company.organisation.teams.len());
 }
 
 fn person_id() -> sluice_core::ids::PersonId {

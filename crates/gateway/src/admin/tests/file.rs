@@ -1,5 +1,7 @@
 //! What the configuration file holds.
 
+use std::sync::Arc;
+
 use sluice_core::organisation::Role;
 use sluice_storage::Organisation;
 
@@ -42,7 +44,7 @@ async fn house() -> House {
 }
 
 async fn organisation(house: &House) -> Organisation {
-    house.store.organisation().await.unwrap()
+    Arc::unwrap_or_clone(house.store.organisation().await.unwrap())
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::slice;
 
 use sluice_core::organisation::{Holder, KeyScope, Role};
+use sluice_storage::{AuditFilter, TrailEntry};
 
 use super::door::Company;
 use super::*;
@@ -61,6 +62,38 @@ async fn a_key_belongs_to_the_account_of_its_team_and_holder() {
     let to = KeyMove { team: Some(Some("lab".to_owned())), ..KeyMove::default() };
     let error = admin.move_key("hers", to).await.unwrap_err();
     assert!(matches!(error, AdminError::NoSuch { kind: Kind::Team, .. }), "{error}");
+}
+
+/// Where the change is refused, the key has not moved either.
+#[tokio::test]
+async fn a_key_is_moved_and_changed_or_neither() {
+    let company = staffed().await;
+    let admin = company.house.at(NOW);
+    let before = admin.key("hers").await.unwrap();
+    let id = before.id.as_str();
+    let to = KeyMove { team: Some(Some("tools".to_owned())), holder: Some(None) };
+    let limited = |many| KeyChange { requests_per_hour: Some(Some(many)), ..KeyChange::default() };
+    let error = admin.move_and_change_key(id, to.clone(), limited(0), None).await.unwrap_err();
+    assert!(matches!(error, AdminError::ZeroLimit { .. }), "{error}");
+    assert_eq!(admin.key(id).await.unwrap(), before);
+    let after = admin.move_and_change_key(id, to, limited(7), None).await.unwrap();
+    let expected = KeyRecord {
+        team_id: Some(company.team("tools").id),
+        holder: None,
+        requests_per_hour: Some(7),
+        ..before.clone()
+    };
+    assert_eq!(after, expected);
+    assert_eq!(admin.key(id).await.unwrap(), expected);
+    let trail = company.house.store.audit(&AuditFilter::default()).await.unwrap();
+    let verbs: Vec<&str> = trail
+        .iter()
+        .filter_map(|chained| match &chained.entry {
+            TrailEntry::Administration(entry) => Some(entry.verb.as_str()),
+            TrailEntry::Request(_) => None,
+        })
+        .collect();
+    assert_eq!(verbs[..2], ["keys.change", "keys.move"], "the latest first");
 }
 
 #[tokio::test]
@@ -126,6 +159,31 @@ async fn removing_asks_what_becomes_of_the_keys() {
     for key in admin.keys().await.unwrap() {
         assert_eq!(key.revoked_at, Some(NOW), "{}", key.name);
     }
+}
+
+/// A lead is asked about keys outside their department, does not learn their names, and can leave them
+/// be: they stop with their holder and come back with them.
+#[tokio::test]
+async fn who_removes_somebody_is_asked_about_keys_that_they_do_not_see() {
+    let company = staffed().await;
+    let admin = company.house.at(NOW);
+    let mut wish = NewKey::named("prod-root", KeyClass::Production);
+    wish.holder = Some("person:ada@example.org".to_owned());
+    admin.create_key(wish, None).await.unwrap();
+    let lead = person("lead@example.org", Role::DepartmentLead);
+    let lead = admin.create_person(lead).await.unwrap();
+    let as_lead = company.house.acting(Actor::Person { id: lead.id }, NOW);
+    let ada = Which::new(Kind::Person, "ada@example.org");
+
+    let left = as_lead.keys_left_by(&as_lead.find(&ada).await.unwrap()).await.unwrap();
+    let seen: Vec<&str> = left.seen.iter().map(|key| key.name.as_str()).collect();
+    assert_eq!((seen, left.unseen), (vec!["hers"], 1));
+    let error = as_lead.remove(&ada, None).await.unwrap_err().to_string();
+    assert!(error.contains("2 keys that work: hers, and one that you do not see"), "{error}");
+    let error = as_lead.remove(&ada, Some(&KeysAnswer::Revoke)).await.unwrap_err();
+    assert!(matches!(error, AdminError::Forbidden { .. }), "{error}");
+    as_lead.remove(&ada, Some(&KeysAnswer::Suspend)).await.unwrap();
+    assert!(why(&company, "prod-root").await.unwrap().contains("removed"));
 }
 
 /// A holder is named by what it is called alone, unless that is a person and a service.
@@ -199,6 +257,30 @@ async fn the_last_owner_stays() {
         admin.change_person(&also, demoted)
     );
     assert_eq!([one.is_ok(), two.is_ok()].iter().filter(|done| **done).count(), 1);
+}
+
+/// Who has suspended themselves or their account could not sign in to take it back.
+#[tokio::test]
+async fn nobody_suspends_themselves_or_their_own_account() {
+    let company = staffed().await;
+    let admin = company.house.at(NOW);
+    let boss = admin.create_person(person("boss@example.org", Role::Owner)).await.unwrap();
+    admin.create_person(person("two@example.org", Role::Owner)).await.unwrap();
+    let as_boss = company.house.acting(Actor::Person { id: boss.id }, NOW);
+    let (own, here) =
+        (Which::new(Kind::Person, "boss@example.org"), Which::new(Kind::Account, "here"));
+    for which in [&own, &here] {
+        let error = as_boss.suspend(which, "x").await.unwrap_err();
+        assert!(matches!(error, AdminError::OwnSuspension { .. }), "{which:?}: {error}");
+        let permissions = as_boss.permissions().await.unwrap();
+        assert!(permissions.is_own(&as_boss.actor, &as_boss.find(which).await.unwrap()));
+    }
+    for which in
+        [Which::new(Kind::Person, "two@example.org"), Which::new(Kind::Account, "elsewhere")]
+    {
+        as_boss.suspend(&which, "x").await.unwrap();
+    }
+    admin.suspend(&here, "by the command line").await.unwrap();
 }
 
 #[tokio::test]

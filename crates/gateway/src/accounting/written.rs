@@ -1,0 +1,153 @@
+//! What of a request is written down: its record or its share of a sum, and its audit entry.
+
+use std::time::Duration;
+
+use sluice_core::filtering::FilterRecord;
+use sluice_core::ids::ProviderId;
+use sluice_core::money::PicoUsd;
+use sluice_core::outcome::Outcome;
+use sluice_core::usage::{Usage, UsageSource};
+use sluice_storage::{
+    AuditEntry, JournalEntry, QUARTER_SECONDS, UsageRecord, UsageSum, window_start,
+};
+
+use super::{Admitted, Running};
+use crate::live::Finished;
+
+/// How a request ended.
+pub(super) struct Facts {
+    pub(super) outcome: Outcome,
+    pub(super) usage: Usage,
+    pub(super) usage_source: UsageSource,
+    pub(super) cost: Option<PicoUsd>,
+    pub(super) duration: Duration,
+    pub(super) filter: FilterRecord,
+}
+
+impl Running {
+    /// One journal write: the usage record or sum, and the audit entry where one is wanted.
+    pub(super) fn write_down(&self, facts: &Facts) {
+        let mut record = if self.admitted.policy.retention.is_zero() {
+            JournalEntry::Sum(self.sum(facts))
+        } else {
+            JournalEntry::Usage(Box::new(self.record(facts)))
+        };
+        // What cannot be written waits in memory. The journal's state is logged as a whole, beside
+        // the requests: a line for each of them would fill the disk further.
+        let _ = match &self.audit_id {
+            None => self.accounting.journal.append(std::slice::from_ref(&record)),
+            Some(audit_id) => {
+                let audit = JournalEntry::Audit(Box::new(self.audit(audit_id, facts)));
+                let entries = [record, audit];
+                let written = self.accounting.journal.append(&entries);
+                [record, _] = entries;
+                written
+            }
+        };
+        if let JournalEntry::Usage(record) = record
+            && self.accounting.live.is_watched()
+        {
+            let key_name = self.admitted.principal.key.name.clone();
+            self.accounting.live.tell(Finished { record: *record, key_name });
+        }
+        if !self.admitted.policy.retention.is_zero() {
+            tracing::debug!(
+                request_id = %self.admitted.context.id,
+                model = self.served.as_ref().map(|s| s.candidate.model.id.as_str()),
+                provider = self.served.as_ref().map(|s| s.candidate.target.endpoint.id.as_str()),
+                outcome = facts.outcome.as_str(),
+                attempts = self.attempts,
+                duration_ms = millis(facts.duration),
+                "request ended"
+            );
+        }
+    }
+
+    pub(super) fn record(&self, facts: &Facts) -> UsageRecord {
+        let Admitted { principal, context, policy, permit, model_asked, stream, .. } =
+            &self.admitted;
+        let whose = &principal.attribution;
+        let candidate = self.served.as_ref().map(|served| &served.candidate);
+        let model = candidate.map(|candidate| &candidate.model);
+        UsageRecord {
+            request_id: context.id.clone(),
+            key_id: principal.key.id.clone(),
+            account_id: principal.account.id.clone(),
+            department_id: whose.department.clone(),
+            team_id: whose.team.clone(),
+            holder: whose.holder.clone(),
+            // Windows are restored by it: it is the moment by which the request was counted.
+            started_at: permit.admitted_at(),
+            app_url: context.app_url.clone(),
+            app_title: context.app_title.clone(),
+            model_asked: model_asked.clone(),
+            model: model.map(|model| model.id.clone()),
+            provider: candidate.map(|candidate| candidate.target.endpoint.id.clone()),
+            region: candidate.and_then(|candidate| candidate.region),
+            level: policy.level,
+            stream: *stream,
+            usage: facts.usage,
+            usage_source: facts.usage_source,
+            cost: facts.cost,
+            price_version: model
+                .and_then(|model| model.price.as_ref())
+                .map(|price| price.version.clone()),
+            time_to_first_token_ms: self.time_to_first_token.map(millis),
+            duration_ms: millis(facts.duration),
+            outcome: facts.outcome,
+            attempts: self.attempts,
+            audit_id: self.audit_id.clone(),
+            simulated: model.is_some_and(|model| model.simulated),
+            filter: facts.filter.clone(),
+            route: self.route.as_deref().cloned(),
+        }
+    }
+
+    fn sum(&self, facts: &Facts) -> UsageSum {
+        let whose = &self.admitted.principal.attribution;
+        let served = self.served.as_ref();
+        UsageSum {
+            key_id: whose.key.clone(),
+            account_id: whose.account.clone(),
+            department_id: whose.department.clone(),
+            team_id: whose.team.clone(),
+            holder: whose.holder.clone(),
+            quarter: window_start(self.admitted.permit.admitted_at(), QUARTER_SECONDS),
+            model: served.map(|served| served.candidate.model.id.clone()),
+            requests: 1,
+            usage: facts.usage,
+            cost: facts.cost,
+        }
+    }
+
+    fn audit(&self, audit_id: &str, facts: &Facts) -> AuditEntry {
+        let Admitted { principal, context, policy, model_asked, .. } = &self.admitted;
+        let candidate = self.served.as_ref().map(|served| &served.candidate);
+        let provider: Option<ProviderId> =
+            candidate.map(|candidate| candidate.target.endpoint.id.clone());
+        let entry = AuditEntry {
+            audit_id: audit_id.to_owned(),
+            at: context.arrived_at,
+            request_id: Some(context.id.clone()),
+            key_id: principal.key.id.clone(),
+            account_id: principal.account.id.clone(),
+            remote_addr: context.remote.map(|address| address.to_string()),
+            app: context.app_title.clone().or_else(|| context.app_url.clone()),
+            model_asked: model_asked.clone(),
+            model: candidate.map(|candidate| candidate.model.id.clone()),
+            provider,
+            region: candidate.and_then(|candidate| candidate.region),
+            level: policy.level,
+            filter: facts.filter.clone(),
+            usage: Some(facts.usage),
+            cost: facts.cost,
+            outcome: facts.outcome,
+            zero_retention: policy.retention.is_zero(),
+        };
+        if policy.retention.is_zero() { entry.for_zero_retention() } else { entry }
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
