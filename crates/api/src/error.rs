@@ -1,4 +1,4 @@
-//! The one table from causes to HTTP: status, `error.type`, `error.code`.
+//! From causes to HTTP: which line of the error table ([`sluice_gateway::reference::errors`]) a cause is.
 //!
 //! Shape: `{"error": {"message", "type", "param", "code"}}`, all four always there, `param` null
 //! where none, as the OpenAI SDKs read it.
@@ -13,6 +13,7 @@ use sluice_core::organisation::KeyScope;
 use sluice_gateway::error::{ChatError, Unanswered};
 use sluice_gateway::limits::LimitExceeded;
 use sluice_gateway::principal::Unrecognised;
+use sluice_gateway::reference::{ErrorLine, errors};
 
 use crate::body::ResponseBody;
 use crate::filtered;
@@ -142,81 +143,63 @@ impl From<Box<Unanswered>> for ApiError {
 }
 
 impl ApiError {
-    /// Status, `error.type`, `error.code`: the error table of the API reference.
+    /// Status, `error.type`, `error.code`.
     pub fn wire(&self) -> (StatusCode, &'static str, &str) {
-        const INVALID: &str = "invalid_request_error";
-        const API: &str = "api_error";
-        const PERMISSION: &str = "permission_error";
+        let line = self.line();
+        let code = match self {
+            Self::Chat(ChatError::Rejected { code: Some(code), too_long: false, .. }, _) => code,
+            _ => line.code,
+        };
+        let status = StatusCode::from_u16(line.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        (status, line.kind, code)
+    }
+
+    /// Its line in the error table of the API reference.
+    fn line(&self) -> ErrorLine {
         match self {
-            Self::Unrecognised(_) => {
-                (StatusCode::UNAUTHORIZED, "authentication_error", "invalid_api_key")
-            }
-            Self::Suspended(_) => (StatusCode::FORBIDDEN, PERMISSION, "key_suspended"),
-            Self::MissingScope(_) => {
-                (StatusCode::FORBIDDEN, PERMISSION, "insufficient_permissions")
-            }
+            Self::Unrecognised(_) => errors::INVALID_API_KEY,
+            Self::Suspended(_) => errors::KEY_SUSPENDED,
+            Self::MissingScope(_) => errors::INSUFFICIENT_PERMISSIONS,
             // No waiting helps: it is the request that has to change.
             Self::Chat(ChatError::Limited(exceeded), _) if exceeded.too_large.is_some() => {
-                (StatusCode::BAD_REQUEST, "validation_error", "invalid_parameter")
+                errors::INVALID_PARAMETER
             }
             Self::Limited(_)
             | Self::Chat(ChatError::Limited(_) | ChatError::UpstreamRateLimited { .. }, _) => {
-                (StatusCode::TOO_MANY_REQUESTS, "rate_limit_error", "rate_limit_exceeded")
+                errors::RATE_LIMIT_EXCEEDED
             }
-            Self::InvalidJson { .. } => (StatusCode::BAD_REQUEST, INVALID, "invalid_json"),
-            Self::MissingField { .. } => (StatusCode::BAD_REQUEST, INVALID, "missing_field"),
-            Self::InvalidType { .. } => (StatusCode::BAD_REQUEST, INVALID, "invalid_type"),
+            Self::InvalidJson { .. } => errors::INVALID_JSON,
+            Self::MissingField { .. } => errors::MISSING_FIELD,
+            Self::InvalidType { .. } => errors::INVALID_TYPE,
             Self::InvalidParameter { .. } | Self::Chat(ChatError::OutOfBounds { .. }, _) => {
-                (StatusCode::BAD_REQUEST, "validation_error", "invalid_parameter")
+                errors::INVALID_PARAMETER
             }
-            Self::NotFound { .. } => (StatusCode::NOT_FOUND, INVALID, "not_found"),
-            Self::MethodNotAllowed { .. } => {
-                (StatusCode::METHOD_NOT_ALLOWED, INVALID, "method_not_allowed")
-            }
-            Self::UnsupportedMediaType { .. } => {
-                (StatusCode::UNSUPPORTED_MEDIA_TYPE, INVALID, "unsupported_media_type")
-            }
-            Self::RequestTooLarge { .. } => {
-                (StatusCode::PAYLOAD_TOO_LARGE, INVALID, "request_too_large")
-            }
-            Self::RequestTimeout(_) => (StatusCode::REQUEST_TIMEOUT, INVALID, "request_timeout"),
-            Self::Overloaded { .. } => (StatusCode::SERVICE_UNAVAILABLE, API, "server_overloaded"),
-            Self::ShuttingDown => (StatusCode::SERVICE_UNAVAILABLE, API, "no_model_available"),
+            Self::NotFound { .. } => errors::NOT_FOUND,
+            Self::MethodNotAllowed { .. } => errors::METHOD_NOT_ALLOWED,
+            Self::UnsupportedMediaType { .. } => errors::UNSUPPORTED_MEDIA_TYPE,
+            Self::RequestTooLarge { .. } => errors::REQUEST_TOO_LARGE,
+            Self::RequestTimeout(_) => errors::REQUEST_TIMEOUT,
+            Self::Overloaded { .. } => errors::SERVER_OVERLOADED,
+            Self::ShuttingDown => errors::NO_MODEL_AVAILABLE,
             Self::Chat(error, _) => match error {
-                ChatError::UnknownModel { .. } => {
-                    (StatusCode::NOT_FOUND, INVALID, "model_not_found")
-                }
-                ChatError::NotPermitted { .. } => {
-                    (StatusCode::FORBIDDEN, PERMISSION, "insufficient_permissions")
-                }
-                ChatError::RegionUnavailable { .. } => {
-                    (StatusCode::BAD_REQUEST, INVALID, "region_unavailable")
-                }
-                ChatError::Unsupported { .. } => {
-                    (StatusCode::BAD_REQUEST, INVALID, "unsupported_by_model")
-                }
-                ChatError::Rejected { too_long: true, .. } => {
-                    (StatusCode::BAD_REQUEST, INVALID, "context_length_exceeded")
-                }
-                ChatError::Rejected { code, .. } => (
-                    StatusCode::BAD_REQUEST,
-                    INVALID,
-                    code.as_deref().unwrap_or("provider_rejected"),
-                ),
+                ChatError::UnknownModel { .. } => errors::MODEL_NOT_FOUND,
+                ChatError::NotPermitted { .. } => errors::INSUFFICIENT_PERMISSIONS,
+                ChatError::RegionUnavailable { .. } => errors::REGION_UNAVAILABLE,
+                ChatError::Unsupported { .. } => errors::UNSUPPORTED_BY_MODEL,
+                ChatError::Rejected { too_long: true, .. } => errors::CONTEXT_LENGTH_EXCEEDED,
+                ChatError::Rejected { .. } => errors::PROVIDER_REJECTED,
                 ChatError::Blocked { .. } | ChatError::ContentBlocked { .. } => {
-                    (StatusCode::BAD_REQUEST, INVALID, "content_blocked")
+                    errors::CONTENT_BLOCKED
                 }
-                ChatError::Upstream { .. } => (StatusCode::BAD_GATEWAY, API, "upstream_error"),
-                ChatError::UpstreamTimeout { .. } => {
-                    (StatusCode::GATEWAY_TIMEOUT, API, "upstream_timeout")
-                }
+                ChatError::Upstream { .. } => errors::UPSTREAM_ERROR,
+                ChatError::UpstreamTimeout { .. } => errors::UPSTREAM_TIMEOUT,
                 ChatError::NoModelAvailable { .. } | ChatError::ShuttingDown => {
-                    (StatusCode::SERVICE_UNAVAILABLE, API, "no_model_available")
+                    errors::NO_MODEL_AVAILABLE
                 }
                 ChatError::OutOfBounds { .. }
                 | ChatError::Limited(_)
                 | ChatError::UpstreamRateLimited { .. }
-                | ChatError::Internal => (StatusCode::INTERNAL_SERVER_ERROR, API, "internal_error"),
+                | ChatError::Internal => errors::INTERNAL_ERROR,
             },
         }
     }
@@ -319,5 +302,20 @@ impl ApiError {
             filtered::write_headers(filter, headers);
         }
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sluice_gateway::reference::ERRORS;
+
+    /// The table has no line that no cause comes to.
+    #[test]
+    fn every_line_of_the_table_is_some_causes() {
+        let source = include_str!("error.rs");
+        for line in ERRORS {
+            let name = line.code.to_uppercase();
+            assert!(source.contains(&format!("errors::{name}")), "{name}");
+        }
     }
 }

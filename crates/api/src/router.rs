@@ -10,12 +10,14 @@ use http::header::AUTHORIZATION;
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
+use sluice_core::clock::UnixMillis;
 use sluice_core::ids::RequestId;
-use sluice_core::organisation::KeyScope;
 use sluice_gateway::error::ChatError;
 use sluice_gateway::gateway::{Gateway, Presented, SignInFailure};
 use sluice_gateway::principal::Principal;
+use sluice_gateway::reference::{self, Operation};
 use sluice_gateway::request::{RequestContext, fresh_id};
+use sluice_gateway::watch::Watch;
 
 use crate::bodies::{Bodies, Budget};
 use crate::body::ResponseBody;
@@ -32,9 +34,6 @@ const SESSION: HeaderName = HeaderName::from_static("svc-session-id");
 const REFERER: HeaderName = http::header::REFERER;
 /// The documented header has the name of the URL's own, spelled out.
 const HTTP_REFERER: HeaderName = HeaderName::from_static("http-referer");
-
-const ENDPOINTS: &str = "GET /api/v1/models, GET /api/v1/auth/token, GET /api/v1/health, \
-                         POST /api/v1/chat/completions";
 
 /// What the configuration says about HTTP.
 #[derive(Debug, Clone)]
@@ -120,13 +119,11 @@ impl Api {
         if self.settings().cors.is_on() {
             Cors::write_headers(origin, preflight, headers);
         }
-        if let Ok(id) = HeaderValue::try_from(id) {
-            headers.insert(REQUEST_ID, id);
-        }
+        name(&mut response, id);
         response
     }
 
-    /// Signs in, routes, and turns errors and panics into responses.
+    /// Signs in, then answers.
     async fn guarded<B: Body + Unpin>(
         &self,
         head: &Parts,
@@ -151,15 +148,35 @@ impl Api {
             Ok(principal) => principal,
             Err(failure) => return refuse(&self.gateway, failure),
         };
-        let context = RequestContext {
-            id: RequestId::from(id),
-            arrived_at: self.gateway.now(),
-            arrived: Instant::now(),
-            remote,
-            app_url: label(headers, &HTTP_REFERER).or_else(|| label(headers, &REFERER)),
-            app_title: label(headers, &TITLE),
-            session: shortened(text(headers, &SESSION)),
-        };
+        self.answer(head, body, principal, context(head, remote, id, self.gateway.now())).await
+    }
+
+    /// Answers one request of somebody who is known: as [`Api::respond`] does, but for the key. What
+    /// `watch` learns is for whoever reads one answer by hand.
+    pub async fn respond_to<B: Body + Unpin>(
+        &self,
+        principal: Arc<Principal>,
+        request: Request<B>,
+        remote: Option<IpAddr>,
+        watch: Arc<Watch>,
+    ) -> Response<ResponseBody> {
+        let now = self.gateway.now();
+        let id = fresh_id("req_", now);
+        let (head, mut body) = request.into_parts();
+        let context = RequestContext { watch: Some(watch), ..context(&head, remote, &id, now) };
+        let mut response = self.answer(&head, &mut body, principal, context).await;
+        name(&mut response, id);
+        response
+    }
+
+    /// Routes, and turns errors and panics into responses.
+    async fn answer<B: Body + Unpin>(
+        &self,
+        head: &Parts,
+        body: &mut B,
+        principal: Arc<Principal>,
+        context: RequestContext,
+    ) -> Response<ResponseBody> {
         let routed = self.route(head, body, principal.clone(), context);
         let outcome = AssertUnwindSafe(routed).catch_unwind().await.unwrap_or_else(|_| {
             // The panic has logged its place; the id stays out, for the request may be one that must
@@ -187,54 +204,59 @@ impl Api {
         principal: Arc<Principal>,
         context: RequestContext,
     ) -> Result<Response<ResponseBody>, ApiError> {
-        let method = &head.method;
+        let (method, path) = (&head.method, head.uri.path());
         if let Some(why) = &principal.suspended {
             return Err(ApiError::Suspended(why.clone()));
         }
-        let needs = |scope| match principal.key.has(scope) {
-            true => Ok(()),
-            false => Err(ApiError::MissingScope(scope)),
-        };
-        match head.uri.path() {
-            "/api/v1/chat/completions" if method == Method::POST => {
-                needs(KeyScope::Chat)?;
-                // Answers under way finish; one that begins now would be cut off.
-                if self.gateway.is_draining() {
-                    return Err(ApiError::ShuttingDown);
-                }
-                routes::chat::create(self, principal, context, &head.headers, body).await
-            }
-            "/api/v1/models" if method == Method::GET => {
-                needs(KeyScope::Models)?;
-                routes::models::list(self, &principal)
-            }
-            path if method == Method::GET
-                && path.starts_with("/api/v1/models/")
-                && path.len() > "/api/v1/models/".len() =>
-            {
-                needs(KeyScope::Models)?;
-                let id = path.strip_prefix("/api/v1/models/").unwrap_or_default();
-                routes::models::show(self, &principal, id)
-            }
-            "/api/v1/auth/token" if method == Method::GET => routes::token::show(self, &principal),
-            "/api/v1/health" if method == Method::GET => routes::health::show(self),
-            "/api/v1/chat/completions" => {
-                Err(wrong_method("/api/v1/chat/completions", "POST", method))
-            }
-            "/api/v1/models" => Err(wrong_method("/api/v1/models", "GET", method)),
-            "/api/v1/auth/token" => Err(wrong_method("/api/v1/auth/token", "GET", method)),
-            "/api/v1/health" => Err(wrong_method("/api/v1/health", "GET", method)),
-            path => Err(ApiError::NotFound {
+        let Some((endpoint, place)) = reference::find(path) else {
+            return Err(ApiError::NotFound {
                 method: method.to_string(),
                 path: path.chars().take(100).collect(),
-                endpoints: ENDPOINTS,
-            }),
+                endpoints: reference::listed(),
+            });
+        };
+        if method != endpoint.method {
+            let (path, allowed) = (endpoint.path, endpoint.method);
+            return Err(ApiError::MethodNotAllowed { path, allowed, method: method.to_string() });
+        }
+        if let Some(scope) = endpoint.scope
+            && !principal.key.has(scope)
+        {
+            return Err(ApiError::MissingScope(scope));
+        }
+        match endpoint.operation {
+            // Answers under way finish; one that begins now would be cut off.
+            Operation::Chat if self.gateway.is_draining() => Err(ApiError::ShuttingDown),
+            Operation::Chat => {
+                routes::chat::create(self, principal, context, &head.headers, body).await
+            }
+            Operation::Models => routes::models::list(self, &principal),
+            Operation::Model => routes::models::show(self, &principal, place),
+            Operation::Token => routes::token::show(self, &principal),
+            Operation::Health => routes::health::show(self),
         }
     }
 }
 
-fn wrong_method(path: &'static str, allowed: &'static str, method: &Method) -> ApiError {
-    ApiError::MethodNotAllowed { path, allowed, method: method.to_string() }
+/// What is known of a request beside its body.
+fn context(head: &Parts, remote: Option<IpAddr>, id: &str, now: UnixMillis) -> RequestContext {
+    let headers = &head.headers;
+    RequestContext {
+        id: RequestId::from(id),
+        arrived_at: now,
+        arrived: Instant::now(),
+        remote,
+        app_url: label(headers, &HTTP_REFERER).or_else(|| label(headers, &REFERER)),
+        app_title: label(headers, &TITLE),
+        session: shortened(text(headers, &SESSION)),
+        watch: None,
+    }
+}
+
+fn name(response: &mut Response<ResponseBody>, id: String) {
+    if let Ok(id) = HeaderValue::try_from(id) {
+        response.headers_mut().insert(REQUEST_ID, id);
+    }
 }
 
 fn refuse(gateway: &Gateway, failure: SignInFailure) -> Response<ResponseBody> {

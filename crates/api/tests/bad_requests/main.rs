@@ -153,8 +153,8 @@ async fn the_body_has_a_longest_length() {
 
 #[tokio::test]
 async fn other_methods_and_paths_are_refused() {
-    const ENDPOINTS: &str = "the endpoints are GET /api/v1/models, GET /api/v1/auth/token, GET \
-                             /api/v1/health, POST /api/v1/chat/completions";
+    const ENDPOINTS: &str = "the endpoints are GET /api/v1/models, GET /api/v1/models/{id}, GET \
+                             /api/v1/auth/token, GET /api/v1/health, POST /api/v1/chat/completions";
     let house = House::new();
     let ask = async |method: Method, path: &str| {
         let request = Request::builder()

@@ -25,6 +25,7 @@ use sluice_gateway::accounting::Accounting;
 use sluice_gateway::gateway::Gateway;
 use sluice_gateway::health::ProviderHealth;
 use sluice_gateway::limits::Limits;
+use sluice_gateway::live::Live;
 use sluice_gateway::metrics::Metrics;
 use sluice_gateway::service_key::ServiceKey;
 use sluice_gateway::snapshot::{Provider, Rules, Snapshot, Speeds, TierRules, Timeouts};
@@ -123,6 +124,7 @@ impl House {
             journal: Arc::new(Journal::open(dir.path(), &master_key).unwrap()),
             clock: clock.clone(),
             metrics: Arc::new(Metrics::default()),
+            live: Live::default(),
         };
         let hasher = master_key.key_hasher();
         let gateway = Arc::new(Gateway::new(snapshot(&provider), hasher.clone(), accounting));
@@ -330,6 +332,7 @@ fn snapshot(upstream: &Arc<Scripted>) -> Snapshot {
         health: Arc::new(ProviderHealth::default()),
     };
     Snapshot {
+        given: Arc::default(),
         speeds: Speeds::new(&catalog, None),
         catalog,
         providers: HashMap::from([("lab".into(), provider)]),
@@ -369,5 +372,6 @@ fn rules() -> Rules {
         ]),
         default_region: None,
         minimum_level: SecurityLevel::Standard,
+        rotate_after_days: 90,
     }
 }
