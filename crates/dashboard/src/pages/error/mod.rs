@@ -1,0 +1,7 @@
+//! Pages for what cannot be shown.
+
+mod view;
+
+pub(crate) use view::{Failure, samples};
+
+pub(crate) const ROUTES: &[crate::web::Route] = &[];
