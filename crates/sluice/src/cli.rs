@@ -4,19 +4,24 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use sluice_core::clock::{Clock, SystemClock, UnixMillis};
 use sluice_core::secret::Secret;
 use sluice_gateway::admin::NewKey;
+use sluice_gateway::vendors::Vendors;
 
 use crate::commands::records::Records;
 use crate::commands::{
-    Exit, accounts, audit, catalog, check, connect, example_config, filter, keys, organisation,
-    route, storage, usage,
+    Exit, accounts, audit, catalog, check, connect, example_config, filter, keys, models,
+    organisation, providers, route, storage, usage,
 };
 use crate::config::{Problems, ProcessEnvironment, Settings};
 use crate::{probe, serve};
+
+/// How long commands that can do without a database wait for it.
+const DATABASE_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A self-hosted gateway to language models: one OpenAI-compatible endpoint in front of many
 /// providers.
@@ -93,6 +98,10 @@ enum Command {
     },
     /// Prints the exact configuration of a client for this deployment
     Connect(connect::ConnectArgs),
+    /// Puts in, lists, tries, changes and removes providers
+    Providers(providers::ProvidersArgs),
+    /// Puts in, lists, changes and removes models
+    Models(models::ModelsArgs),
     /// Makes, lists, rotates and revokes service keys
     Keys(keys::KeysArgs),
     /// Makes, lists and changes accounts
@@ -165,15 +174,32 @@ async fn run(command: Command, out: &mut dyn Write, err: &mut dyn Write) -> io::
         Command::Catalog { command } => {
             let plain = ProcessEnvironment::without_providers();
             let environment = environment(command.config(), plain).await;
-            catalog::run(&command, &environment, &clock, out, err)
+            let vendors = match Settings::open(command.config(), &environment) {
+                Ok(settings) => vendors_in(&settings).await,
+                Err(_) => Vendors::default(),
+            };
+            catalog::run(&command, &vendors, &environment, &clock, out, err)
         }
         Command::Connect(args) => match settings(args.config.as_deref()).await {
             Ok(settings) => {
+                let (settings, _) = settings.with(&vendors_in(&settings).await);
                 let create = async |fitting: connect::FittingKey| {
                     create_key(&settings, fitting, clock.now()).await
                 };
                 connect::run(&args, &settings, create, out, err).await
             }
+            Err(problems) => refuse(&problems, err),
+        },
+        Command::Providers(args) => match settings(args.config.as_deref()).await {
+            Ok(settings) => {
+                let environment = ProcessEnvironment::default();
+                let input = providers::Input { environment: &environment, stdin: &mut io::stdin() };
+                providers::run(args, &settings, input, clock.now(), out, err).await
+            }
+            Err(problems) => refuse(&problems, err),
+        },
+        Command::Models(args) => match settings(args.config.as_deref()).await {
+            Ok(settings) => models::run(args, &settings, clock.now(), out, err).await,
             Err(problems) => refuse(&problems, err),
         },
         Command::Keys(args) => match settings(args.config.as_deref()).await {
@@ -260,6 +286,16 @@ async fn settings(config: Option<&Path>) -> Result<Settings, Problems> {
     Settings::open(config, &environment)
 }
 
+/// What people put into the database, where there is one that can be read.
+async fn vendors_in(settings: &Settings) -> Vendors {
+    let location = settings.storage.location();
+    let opened = tokio::time::timeout(DATABASE_PATIENCE, Records::open_existing(&location));
+    let Ok(Ok(records)) = opened.await else { return Vendors::default() };
+    let vendors = Vendors::read(&records.store, &records.master_key).await;
+    records.store.close().await;
+    vendors.unwrap_or_default()
+}
+
 fn refuse(problems: &Problems, err: &mut dyn Write) -> io::Result<Exit> {
     writeln!(err, "{problems}")?;
     Ok(Exit::Usage)
@@ -270,7 +306,8 @@ fn refuse(problems: &Problems, err: &mut dyn Write) -> io::Result<Exit> {
 async fn environment(config: Option<&Path>, plain: ProcessEnvironment) -> ProcessEnvironment {
     match Settings::open(config, &plain) {
         Ok(settings) if settings.discovered => {
-            let own = [Some(settings.server.listen), settings.server.metrics_listen.0];
+            let server = &settings.server;
+            let own = [Some(server.listen), server.dashboard_listen.0, server.metrics_listen.0];
             let own: Vec<u16> = own.into_iter().flatten().map(|address| address.port()).collect();
             ProcessEnvironment { local: probe::local_servers(&own).await, ..plain }
         }
@@ -287,6 +324,7 @@ async fn create_key(
     let records = Records::open(&settings.storage.location()).await?;
     let wish =
         NewKey { max_tokens: fitting.max_tokens, ..NewKey::named(&fitting.name, fitting.class) };
+    let (settings, _) = records.with_vendors(settings).await?;
     let created = records.admin(now).create_key(wish, Some(&settings.catalog)).await?;
     records.store.close().await;
     Ok(Secret::new(created.key.expose().to_owned()))

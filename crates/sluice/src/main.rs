@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod config;
+mod links;
 mod probe;
 mod serve;
 

@@ -92,8 +92,8 @@ async fn tampering_shows() {
     let verified = sluice.cli(&["audit", "verify", "--json"]).await;
     assert_eq!(verified.code, Some(0), "{}", verified.stderr);
     let verified: Value = serde_json::from_str(&verified.stdout).unwrap();
-    // The first start's account and key are the first two entries.
-    assert_eq!((&verified["intact"], &verified["entries"]), (&json!(true), &json!(5)));
+    // The first start's account, key and link for the owner are the first three entries.
+    assert_eq!((&verified["intact"], &verified["entries"]), (&json!(true), &json!(6)));
 
     // Behind the database's back: another model in the second entry's text.
     let mut changed = 0;
@@ -121,9 +121,9 @@ async fn tampering_shows() {
     let verified = sluice.cli(&["audit", "verify", "--json"]).await;
     assert_eq!(verified.code, Some(1), "{}", verified.stdout);
     let verified: Value = serde_json::from_str(&verified.stdout).unwrap();
-    assert_eq!((&verified["intact"], &verified["broken"]["seq"]), (&json!(false), &json!(4)));
+    assert_eq!((&verified["intact"], &verified["broken"]["seq"]), (&json!(false), &json!(5)));
     let told = sluice.cli(&["audit", "verify"]).await;
-    assert!(told.stdout.contains("tampered with at entry 4"), "{}", told.stdout);
+    assert!(told.stdout.contains("tampered with at entry 5"), "{}", told.stdout);
 }
 
 fn find(haystack: &[u8], needle: &[u8]) -> Vec<usize> {

@@ -30,6 +30,12 @@ impl Ask {
         ask.header("content-type", "application/json")
     }
 
+    /// A form that is sent to `path`, with `fields` as a browser writes them.
+    pub fn form(path: &str, fields: String) -> Self {
+        let ask = Self { method: Method::POST, body: Bytes::from(fields), ..Self::get(path) };
+        ask.header("content-type", "application/x-www-form-urlencoded")
+    }
+
     /// With this header.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {

@@ -144,8 +144,9 @@ async fn exchange(
         (sender.send_request(request).await?, connection)
     } else {
         let host = request.uri().authority().expect("an address").to_string();
-        request.headers_mut().insert("host", host.parse().unwrap());
-        *request.uri_mut() = request.uri().path().parse().unwrap();
+        request.headers_mut().entry("host").or_insert(host.parse().unwrap());
+        let place = request.uri().path_and_query().expect("a path").as_str();
+        *request.uri_mut() = place.parse().expect("a path");
         let (mut sender, driver) = http1::handshake(stream).await?;
         let connection = Connection(tokio::spawn(async move {
             let _ = driver.await;

@@ -1,6 +1,6 @@
 //! Runs the real binary: in a folder of its own, with a configuration file, until it is ready.
 
-use std::io::{BufRead as _, BufReader, Read};
+use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -145,9 +145,22 @@ impl Sluice {
 
     /// Runs a command on the same configuration.
     pub async fn cli(&self, arguments: &[&str]) -> Finished {
+        self.cli_given(arguments, "").await
+    }
+
+    /// The same, with this on its standard input.
+    pub async fn cli_given(&self, arguments: &[&str], input: &str) -> Finished {
         let mut command = command(&self.binary, self.folder.path());
         command.args(arguments).arg("--config").arg(self.config_file());
-        let ran = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let input = input.to_owned();
+        let run = move || {
+            let mut child = command.spawn().unwrap();
+            // One that reads nothing may have ended already.
+            let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+            child.wait_with_output().unwrap()
+        };
+        let ran = tokio::task::spawn_blocking(run).await.unwrap();
         Finished {
             code: ran.status.code(),
             stdout: String::from_utf8(ran.stdout).unwrap(),
@@ -165,7 +178,12 @@ impl Sluice {
 
     /// Makes a key with these arguments, and waits until the running server honours it.
     pub async fn create_key(&self, arguments: &[&str]) -> String {
-        let made = self.cli(&[&["keys", "create", "--name", "test"], arguments].concat()).await;
+        self.create_named_key("test", arguments).await
+    }
+
+    /// The same, under a name of its own.
+    pub async fn create_named_key(&self, name: &str, arguments: &[&str]) -> String {
+        let made = self.cli(&[&["keys", "create", "--name", name], arguments].concat()).await;
         assert_eq!(made.code, Some(0), "{}", made.stderr);
         let key = made.stdout.trim_end().to_owned();
         until("the server to honour a new key", async || {
@@ -261,7 +279,10 @@ impl Running {
             if let Some(status) = child.try_wait().unwrap() {
                 panic!("the server did not start ({status}): {}{}", out.text(), err.text());
             }
-            let url = word_after(&out.text(), "Base URL   ")?;
+            let said = out.text();
+            // The last line of what it prints: the key is heard as well then.
+            said.contains("Set up a client").then_some(())?;
+            let url = word_after(&said, "Base URL   ")?;
             url.split('/').nth(2)?.parse::<SocketAddr>().ok()
         })
         .await;

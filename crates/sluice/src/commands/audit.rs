@@ -151,6 +151,7 @@ fn actor(actor: &Actor) -> String {
         Actor::CommandLine { user } => format!("command line ({user})"),
         Actor::File => "the configuration file".to_owned(),
         Actor::Sluice => "sluice".to_owned(),
+        Actor::Nobody => "nobody who signed in".to_owned(),
     }
 }
 

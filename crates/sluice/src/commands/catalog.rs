@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use sluice_core::clock::Clock;
 use sluice_core::region::Region;
+use sluice_gateway::vendors::Vendors;
 use sluice_routing::catalog::litellm::{self, Import};
 use sluice_routing::catalog::{Capabilities, Model};
 use sluice_routing::router::Router;
@@ -70,19 +71,21 @@ pub(crate) struct ImportArgs {
 /// Runs a `catalog` command.
 pub(crate) fn run(
     command: &CatalogCommand,
+    vendors: &Vendors,
     environment: &dyn Environment,
     clock: &dyn Clock,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
     match command {
-        CatalogCommand::List(args) => list(args, environment, out, err),
+        CatalogCommand::List(args) => list(args, vendors, environment, out, err),
         CatalogCommand::Import(args) => import(args, environment, clock, out, err),
     }
 }
 
 fn list(
     args: &ListArgs,
+    vendors: &Vendors,
     environment: &dyn Environment,
     out: &mut dyn Write,
     err: &mut dyn Write,
@@ -94,6 +97,7 @@ fn list(
             return Ok(Exit::Usage);
         }
     };
+    let (settings, _) = settings.with(vendors);
     let catalog = &settings.catalog;
     let models = catalog.models();
     if args.json {
@@ -288,7 +292,9 @@ mod tests {
         let clock = ManualClock::at(UnixMillis::parse("2026-11-21").unwrap());
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let environment = ProcessEnvironment::default();
-        let exit = run(&line.command, &environment, &clock, &mut out, &mut err).unwrap();
+        let exit =
+            run(&line.command, &Vendors::default(), &environment, &clock, &mut out, &mut err)
+                .unwrap();
         (exit, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
     }
 

@@ -6,13 +6,16 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use sluice_core::clock::UnixMillis;
+use sluice_core::clock::{DAY_MILLIS, UnixMillis};
 use sluice_core::ids::{AccountId, KeyId};
 use sluice_core::organisation::Actor;
 use sluice_gateway::admin::{Admin, AdminError};
+use sluice_gateway::own;
+use sluice_gateway::vendors::{LeftOut, Vendors};
 use sluice_storage::{Location, MasterKey, StorageError, Store};
 
 use super::Exit;
+use crate::config::Settings;
 
 /// A data folder, opened beside a server that may be running on it.
 pub(crate) struct Records {
@@ -37,6 +40,15 @@ impl Records {
         let master_key = MasterKey::load(location.data_dir())?;
         store.check_master_key(&master_key).await?;
         Ok(Self { store, master_key })
+    }
+
+    /// `settings` with the providers and models that people put into the database; and what of those
+    /// is not served.
+    pub(crate) async fn with_vendors(
+        &self,
+        settings: &Settings,
+    ) -> Result<(Settings, Vec<LeftOut>), StorageError> {
+        Ok(settings.with(&Vendors::read(&self.store, &self.master_key).await?))
     }
 
     /// What changes records, at `now`.
@@ -89,14 +101,15 @@ pub(crate) struct Names {
 impl Names {
     /// The names as they are now.
     pub(crate) async fn read(store: &Store) -> Result<Self, StorageError> {
-        let keys = store.keys().await?.into_iter().map(|key| (key.id, key.name));
+        let keys = store.keys().await?;
+        let keys = keys.iter().map(|key| (key.id.clone(), key.name.clone()));
         let accounts = store.accounts().await?.into_iter().map(|it| (it.id, it.name));
         Ok(Self { keys: keys.collect(), accounts: accounts.collect() })
     }
 
     /// A key's name.
     pub(crate) fn key(&self, id: &KeyId) -> Option<&str> {
-        self.keys.get(id).map(String::as_str)
+        self.keys.get(id).map(String::as_str).or_else(|| own::key_name(id.as_str()))
     }
 
     /// An account's name.
@@ -164,6 +177,9 @@ pub(crate) fn settle(result: Result<Exit, CommandError>, err: &mut dyn Write) ->
         | AdminError::ZeroLimit { .. }
         | AdminError::EmptyList { .. }
         | AdminError::UnknownModel(_)
+        | AdminError::Settings(_)
+        | AdminError::CredentialNeeded { .. }
+        | AdminError::HasModels { .. }
         | AdminError::RegionNotAllowed { .. } => Exit::Usage,
         _ => Exit::Failed,
     })
@@ -176,6 +192,14 @@ fn advice(error: &AdminError) -> Option<String> {
         AdminError::NoSuch { kind, .. } => {
             format!("`sluice {} list` shows what there is", kind.several())
         }
+        AdminError::NoSuchProvider { .. } => {
+            "`sluice providers list` shows what there is".to_owned()
+        }
+        AdminError::HasModels { .. } => "`--with-models` removes them, too".to_owned(),
+        AdminError::CredentialNeeded { .. } => {
+            "add `--key-stdin` or `--key-env VARIABLE`, and `--header` for each header".to_owned()
+        }
+        AdminError::Provider(error) => error.advice().to_owned(),
         AdminError::NoSuchHolder { .. } => {
             "`sluice people list` and `sluice services list` show who there is".to_owned()
         }
@@ -257,7 +281,6 @@ pub(crate) enum When {
 impl When {
     /// The moment that is meant at `now`.
     pub(crate) fn at(self, now: UnixMillis) -> UnixMillis {
-        const DAY_MILLIS: u64 = 86_400_000;
         match self {
             Self::At(moment) => moment,
             Self::Midnight(days) => {

@@ -72,7 +72,7 @@ impl House {
         Self { _dir: dir, settings }
     }
 
-    fn data_dir(&self) -> &Path {
+    pub(super) fn data_dir(&self) -> &Path {
         &self.settings.storage.data_dir.0
     }
 
@@ -117,7 +117,7 @@ impl House {
     }
 
     pub(super) async fn keys(&self) -> Vec<KeyRecord> {
-        Store::open(self.data_dir()).await.unwrap().keys().await.unwrap()
+        Store::open(self.data_dir()).await.unwrap().keys().await.unwrap().to_vec()
     }
 
     /// Writes what a server would; `ingest` says whether it got around to ingesting it.

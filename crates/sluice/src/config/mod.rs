@@ -19,14 +19,17 @@ mod read;
 mod routers;
 pub(crate) mod sections;
 pub(crate) mod values;
+pub(crate) mod web;
 pub(crate) mod words;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use acceptance::WrittenSection;
 use environment::{FileRead, hash_of};
 use sluice_core::region::Region;
 use sluice_gateway::admin::Declared;
+use sluice_gateway::vendors::{self, Given, LeftOut, ProviderSettings, Vendors};
 use sluice_routing::catalog::Catalog;
 use sluice_routing::catalog::facts::FactList;
 use sluice_security::kind::Kind;
@@ -35,7 +38,7 @@ use sluice_security::surrogate::Surrogates;
 
 pub(crate) use environment::{Environment, LocalServer, ProcessEnvironment};
 pub(crate) use problem::{Problem, Problems};
-pub(crate) use providers::{ProviderSettings, local_candidates};
+pub(crate) use providers::local_candidates;
 use read::{FromToml, Node, Reader, find};
 use sections::{
     KeyPolicy, LogSettings, Root, SecuritySettings, ServerSettings, StorageSettings, TierLimits,
@@ -80,6 +83,8 @@ pub(crate) struct Settings {
     pub(crate) discovered: bool,
     /// The models that they have, and the routers over them.
     pub(crate) catalog: Catalog,
+    /// The same before anything that people put into the database is added.
+    pub(crate) given: Arc<Given>,
     /// Every file that this was read from, and what it held: when one changes, so may the
     /// configuration. An imported catalogue is among them also where there is none yet.
     pub(crate) files: Vec<FileRead>,
@@ -162,14 +167,27 @@ impl Settings {
         } else {
             providers::check(&root.providers, &mut reader)
         };
-        let models = models::build(&root, &providers, &facts, &mut reader, &mut warnings);
-        let catalog = routers::add(models, &root, &mut reader);
+        let (models, second_names) =
+            models::build(&root, &providers, &facts, &mut reader, &mut warnings);
+        let ids = root.models.iter().filter_map(|entry| entry.id.clone());
+        let ids = ids.chain(root.routers.iter().filter_map(|entry| entry.id.clone()));
+        let mut given = Given {
+            found: discovered,
+            providers,
+            models,
+            second_names,
+            routers: Vec::new(),
+            named: ids.collect(),
+            facts,
+        };
+        given.routers = routers::check(&given.without_routers(), &root, &mut reader);
         let organisation = organisation::check(&root, &mut reader);
         if !reader.problems.is_empty() {
             reader.problems.sort();
             return Err(reader.problems);
         }
 
+        let served = vendors::serve(&given, &Vendors::default());
         let file = path.map(|path| (path.to_owned(), hash_of(text)));
         let files = file.into_iter().chain(std::mem::take(&mut reader.files)).collect();
         let mut written = acceptance::written(&document);
@@ -186,13 +204,22 @@ impl Settings {
             keys: root.keys,
             security: root.security,
             organisation,
-            providers: providers.into_iter().map(|provider| provider.settings).collect(),
+            providers: served.providers,
             discovered,
-            catalog,
+            catalog: served.catalog,
+            given: Arc::new(given),
             files,
             written,
             warnings,
         })
+    }
+
+    /// The same with the providers and models that people put into the database; and what of those
+    /// is not served.
+    pub(crate) fn with(&self, vendors: &Vendors) -> (Self, Vec<LeftOut>) {
+        let served = vendors::serve(&self.given, vendors);
+        let (providers, catalog) = (served.providers, served.catalog);
+        (Self { providers, catalog, ..self.clone() }, served.left_out)
     }
 
     /// The settings that differ between two configurations but are taken over only by a restart.
@@ -200,6 +227,8 @@ impl Settings {
         let (server, newer) = (&old.server, &new.server);
         [
             ("server.listen", server.listen != newer.listen),
+            ("server.public_url", server.public_url != newer.public_url),
+            ("server.dashboard_listen", server.dashboard_listen != newer.dashboard_listen),
             ("server.metrics_listen", server.metrics_listen != newer.metrics_listen),
             (
                 "server.tls_certificate_file",
@@ -211,6 +240,7 @@ impl Settings {
                 "server.max_connections_per_address",
                 server.max_connections_per_address != newer.max_connections_per_address,
             ),
+            ("server.trusted_proxies", server.trusted_proxies != newer.trusted_proxies),
             ("server.drain_seconds", server.drain_seconds != newer.drain_seconds),
             (
                 "timeouts.connect_seconds",
@@ -250,9 +280,17 @@ fn check_server(root: &Root, reader: &mut Reader<'_>) {
         }
         (None, None) => {}
     }
-    if server.metrics_listen.0 == Some(server.listen) && server.listen.port() != 0 {
-        let what = "is the address of the API";
-        reader.wrong_at("server.metrics_listen", None, what, "choose another port, or \"\"");
+    let taken = [Some(server.listen), server.dashboard_listen.0];
+    let others = [
+        ("server.dashboard_listen", server.dashboard_listen.0, taken.get(..1)),
+        ("server.metrics_listen", server.metrics_listen.0, taken.get(..)),
+    ];
+    for (setting, address, taken) in others {
+        let is_taken = address.is_some() && taken.is_some_and(|taken| taken.contains(&address));
+        if is_taken && address.is_some_and(|address| address.port() != 0) {
+            let what = "is the address of the API or of the dashboard";
+            reader.wrong_at(setting, None, what, "choose another port, or \"\"");
+        }
     }
     if server.body_memory_mib.0 < server.request_body_limit_mib.0 {
         let what = "is less than request_body_limit_mib";

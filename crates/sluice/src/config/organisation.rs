@@ -92,7 +92,11 @@ impl FromToml for Called {
     fn read(value: &Node<'_>, _: Option<&Node<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
         let name = checked_name(&reader.text_of(value)?).ok();
         if name.is_none() {
-            reader.wrong(value, "is no name", "use 1 to 100 characters without line breaks");
+            reader.wrong(
+                value,
+                "is no name",
+                "use 1 to 100 characters that are seen, without line breaks",
+            );
         }
         name.map(Self)
     }

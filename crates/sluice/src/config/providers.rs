@@ -3,52 +3,15 @@
 use std::collections::HashSet;
 use std::net::SocketAddr;
 
-use http::{HeaderName, HeaderValue};
-use sluice_core::ids::ProviderId;
-use sluice_core::region::Region;
+use http::HeaderValue;
 use sluice_core::secret::Secret;
-use sluice_providers::endpoint::{Auth, Quirks};
+pub(super) use sluice_gateway::vendors::CheckedProvider;
+use sluice_gateway::vendors::{ProviderCheck, ProviderSpec, Wrong};
 use sluice_providers::presets::{self, Preset, WireDialect};
 
 use super::environment::Environment;
-use super::problem::nearest;
 use super::read::{Entry, Reader};
 use super::sections::ProviderSection;
-
-/// A provider, with everything that an endpoint is made of.
-#[derive(Debug, Clone)]
-pub(crate) struct ProviderSettings {
-    /// Its name in the configuration.
-    pub(crate) id: ProviderId,
-    /// Its preset's kind.
-    pub(crate) kind: &'static str,
-    /// Its wire format.
-    pub(crate) dialect: WireDialect,
-    /// Everything before the dialect's own path, without a slash at the end.
-    pub(crate) base_url: String,
-    /// Query of every call, without `?`; empty where none.
-    pub(crate) query: String,
-    /// How the credential is presented.
-    pub(crate) auth: Auth,
-    /// The provider key; `None` where it wants none.
-    pub(crate) credential: Option<Secret<String>>,
-    /// Further headers of every call.
-    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
-    /// In what it differs from its dialect.
-    pub(crate) quirks: Quirks,
-    /// Where it processes requests.
-    pub(crate) region: Option<Region>,
-}
-
-/// A provider on the way to its models.
-#[derive(Debug)]
-pub(super) struct CheckedProvider {
-    pub(super) settings: ProviderSettings,
-    /// Whose models and prices it has; `None` where only the operator knows.
-    pub(super) catalog_kind: Option<&'static str>,
-    /// The models that it listed when it was asked.
-    pub(super) listed: Vec<String>,
-}
 
 /// A model server that may run on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +47,7 @@ pub(super) fn discover(environment: &dyn Environment, own: SocketAddr) -> Vec<Ch
         let key = usual_key(preset, environment);
         if preset.needs_credential() {
             if key.is_some() {
-                found.push(of_preset(preset, base_url.clone(), key));
+                found.push(CheckedProvider::of_preset(preset, base_url.clone(), key));
             }
             continue;
         }
@@ -92,7 +55,7 @@ pub(super) fn discover(environment: &dyn Environment, own: SocketAddr) -> Vec<Ch
         if let Some(server) = answered
             && preset.local != Some(own.port())
         {
-            let mut provider = of_preset(preset, base_url.clone(), key);
+            let mut provider = CheckedProvider::of_preset(preset, base_url.clone(), key);
             provider.listed = server.models.clone();
             found.push(provider);
         }
@@ -106,30 +69,7 @@ pub(super) fn discover(environment: &dyn Environment, own: SocketAddr) -> Vec<Ch
 /// The built-in simulator as a provider.
 fn simulator() -> Option<CheckedProvider> {
     let preset = presets::all().iter().find(|p| p.dialect == WireDialect::Simulator)?;
-    Some(of_preset(preset, preset.base_url.clone()?, None))
-}
-
-fn of_preset(
-    preset: &'static Preset,
-    base_url: String,
-    credential: Option<Secret<String>>,
-) -> CheckedProvider {
-    CheckedProvider {
-        settings: ProviderSettings {
-            id: preset.kind.as_str().into(),
-            kind: &preset.kind,
-            dialect: preset.dialect,
-            base_url,
-            query: filled(preset, None),
-            auth: preset.auth.clone(),
-            credential,
-            headers: Vec::new(),
-            quirks: preset.quirks,
-            region: None,
-        },
-        catalog_kind: (!preset.any_name).then_some(&preset.kind),
-        listed: Vec::new(),
-    }
+    Some(CheckedProvider::of_preset(preset, preset.base_url.clone()?, None))
 }
 
 /// The providers of the file.
@@ -158,72 +98,33 @@ fn check_one(
     entry: &Entry<ProviderSection>,
     reader: &mut Reader<'_>,
 ) -> Option<CheckedProvider> {
-    let mut wrong = |key: &str, what: String, fix: String| {
-        reader.wrong_at(format!("{}.{key}", entry.path), entry.line, what, fix);
+    let spec = ProviderSpec {
+        kind: section.kind.0.clone(),
+        base_url: section.base_url.as_ref().map(|url| url.0.clone()),
+        region: section.region,
+        headers: Vec::new(),
+        api_version: section.api_version.as_ref().map(|version| version.0.clone()),
+        quirks: section
+            .quirks
+            .as_ref()
+            .map(|names| names.iter().map(|name| name.0.clone()).collect()),
     };
-    let kind = section.kind.0.as_str();
-    let Some(preset) = presets::find(kind) else {
-        let kinds = presets::all().iter().map(|preset| preset.kind.as_str());
-        let fix = match nearest(kind, kinds.clone()) {
-            Some(meant) => format!("did you mean \"{meant}\"?"),
-            None => format!("use one of {}", kinds.collect::<Vec<_>>().join(", ")),
-        };
-        wrong("kind", "names no adapter or preset".to_owned(), fix);
-        return None;
+    let headers = section.headers.clone().unwrap_or_default().0;
+    let mut wrong = |wrong: Wrong| {
+        reader.wrong_at(format!("{}.{}", entry.path, wrong.key), entry.line, wrong.what, wrong.fix);
     };
-    let own_address = section.base_url.as_ref().map(|url| url.0.clone());
-    let moved = own_address.is_some() && own_address != preset.base_url;
-    let elsewhere = moved && preset.generic;
-    let Some(base_url) = own_address.or_else(|| preset.base_url.clone()) else {
-        let fix = "such as base_url = \"https://RESOURCE.openai.azure.com/openai\"".to_owned();
-        wrong(
-            "base_url",
-            format!("missing: {} has an address for each customer", preset.name),
-            fix,
-        );
-        return None;
-    };
-    if let Some(path) = &preset.path
-        && base_url.ends_with(path.as_str())
-    {
-        let what = format!("ends with {path}, which Sluice adds itself");
-        wrong("base_url", what, format!("leave {path} out"));
-    }
+    let checked = ProviderCheck::new(section.id.0.as_str(), &spec, headers, &mut wrong)?;
     if section.api_key.is_some() && section.api_key_file.is_some() {
-        let what = "both api_key and api_key_file are set".to_owned();
-        wrong("api_key_file", what, "keep one of them".to_owned());
+        let what = "both api_key and api_key_file are set";
+        wrong(Wrong::new("api_key_file", what, "keep one of them"));
     }
-    if section.api_version.is_some() && preset.api_version.is_none() {
-        let what = format!("{} has no such parameter", preset.name);
-        wrong("api_version", what, "remove it".to_owned());
-    }
-    let quirks = match &section.quirks {
-        None if elsewhere => Quirks::default(),
-        None => preset.quirks,
-        Some(names) => match presets::quirks_named(names.iter().map(|name| name.0.as_str())) {
-            Ok(quirks) => quirks,
-            Err(name) => {
-                let fix = match nearest(name, presets::quirk_names()) {
-                    Some(meant) => format!("did you mean \"{meant}\"?"),
-                    None => {
-                        format!(
-                            "use any of {}",
-                            presets::quirk_names().collect::<Vec<_>>().join(", ")
-                        )
-                    }
-                };
-                wrong("quirks", "names a quirk that does not exist".to_owned(), fix);
-                Quirks::default()
-            }
-        },
-    };
     let from_file = section.api_key_file.as_ref().map(|file| file.0.clone());
     let own_key = section.api_key.clone().or(from_file);
+    let preset = checked.preset;
     // A usual key belongs to the usual service: it is not sent to another address by itself.
-    let at_home = !moved || preset.base_url.is_none() || preset.local.is_some();
-    let usual = if at_home { usual_key(preset, reader.environment) } else { None };
+    let usual = if checked.at_home { usual_key(preset, reader.environment) } else { None };
     let credential = own_key.or(usual);
-    if credential.is_none() && preset.needs_credential() && at_home {
+    if credential.is_none() && checked.needs_credential() {
         let what = format!("missing, and {} is not set", preset.env.join(" and "));
         if reader.environment.asks_no_provider() {
             reader.warnings.push(format!("{}.api_key: {what}", entry.path));
@@ -232,22 +133,8 @@ fn check_one(
             reader.wrong_at(format!("{}.api_key", entry.path), entry.line, what, fix);
         }
     }
-    Some(CheckedProvider {
-        settings: ProviderSettings {
-            id: section.id.0.as_str().into(),
-            kind: &preset.kind,
-            dialect: preset.dialect,
-            base_url,
-            query: filled(preset, section.api_version.as_ref().map(|version| version.0.as_str())),
-            auth: preset.auth.clone(),
-            credential,
-            headers: section.headers.clone().unwrap_or_default().0,
-            quirks,
-            region: section.region,
-        },
-        catalog_kind: (!preset.any_name && !elsewhere).then_some(&preset.kind),
-        listed: if moved { Vec::new() } else { listed_by(preset, reader.environment) },
-    })
+    let listed = if checked.moved { Vec::new() } else { listed_by(preset, reader.environment) };
+    Some(checked.with(credential, listed))
 }
 
 /// The models of a server on this machine, where it was asked.
@@ -267,9 +154,4 @@ fn usual_key(preset: &Preset, environment: &dyn Environment) -> Option<Secret<St
         }
     }
     None
-}
-
-fn filled(preset: &Preset, api_version: Option<&str>) -> String {
-    let version = api_version.or(preset.api_version.as_deref()).unwrap_or_default();
-    preset.query.replace("{api_version}", version)
 }

@@ -23,6 +23,7 @@ use super::values::{
     Allowance, BaseUrl, Count, DatabaseUrl, FilePath, Headers, Listener, Name, Origin, Seconds,
     SecretFile, Text,
 };
+use super::web::{ProxyNetwork, PublicUrl};
 use super::words::{LogFormat, LogLevel};
 
 section! {
@@ -57,6 +58,9 @@ section! {
     ServerSettings {
         /// Address and port of the API; the base URL is http://ADDRESS/api/v1. Needs a restart.
         listen: SocketAddr = "127.0.0.1:8080",
+        /// Address and port of the dashboard alone; the API's address then has no pages. "" for the
+        /// API's address. Needs a restart.
+        dashboard_listen: Listener = "",
         /// Address and port of GET /metrics, for Prometheus; "" for none. Needs a restart.
         metrics_listen: Listener = "127.0.0.1:9464",
         /// Largest request body, in MiB. A larger one is answered with 413.
@@ -72,6 +76,17 @@ section! {
         /// The same for one address (an IPv6 network of 64 bits counts as one). Behind a proxy, all
         /// connections have the proxy's address. Needs a restart.
         max_connections_per_address: Count<1, 1_000_000> = 4_096,
+        /// Where browsers reach Sluice: scheme, host and port. Links that are sent to people begin with
+        /// it. Without it, they begin with the address of `listen`.
+        public_url: Option<PublicUrl> => "https://sluice.example.org",
+        /// Addresses and networks of the proxies in front of Sluice. From them alone,
+        /// X-Forwarded-For and X-Forwarded-Proto say who asks, for the audit trail and for slowing
+        /// down whoever guesses. Needs a restart.
+        trusted_proxies: Vec<ProxyNetwork> = [],
+        /// How long somebody stays signed in without doing anything, in hours.
+        session_idle_hours: Count<1, 720> = 12,
+        /// How long somebody stays signed in at most, in days.
+        session_days: Count<1, 90> = 7,
         /// Origins whose pages may call the API from a browser ("*" for all). None by default: a
         /// key does not belong in a browser.
         cors_allowed_origins: Vec<Origin> = [],

@@ -146,7 +146,7 @@ etc/sluice.toml:4: server.listen: expected a string, found an integer
     fix: put it in quotes
 
 etc/sluice.toml:5: server.port: unknown key
-    fix: remove it; the keys here are `listen`, `metrics_listen`, `request_body_limit_mib`, `body_memory_mib`, `max_connections`, `max_connections_per_address`, `cors_allowed_origins`, `tls_certificate_file`, `tls_key_file`, `keep_alive_seconds`, `drain_seconds`
+    fix: remove it; the keys here are `listen`, `dashboard_listen`, `metrics_listen`, `request_body_limit_mib`, `body_memory_mib`, `max_connections`, `max_connections_per_address`, `public_url`, `trusted_proxies`, `session_idle_hours`, `session_days`, `cors_allowed_origins`, `tls_certificate_file`, `tls_key_file`, `keep_alive_seconds`, `drain_seconds`
 
 etc/sluice.toml:6: server.request_body_limit_mib: expected a whole number, found "32"
     fix: write digits without quotes

@@ -8,6 +8,7 @@ use http::{HeaderName, HeaderValue};
 use sluice_core::clock::UnixMillis;
 use sluice_core::money::TokenPrice;
 use sluice_core::secret::Secret;
+use sluice_gateway::vendors::{BASE_URL_FIX, checked_base_url};
 use sluice_storage::Location;
 use toml::de::DeValue;
 
@@ -373,26 +374,13 @@ impl FromToml for BaseUrl {
             // Nobody is going to be asked there; a provider without any address could not be told.
             return reader.can_do_without().then(|| Self("http://not-set.invalid".to_owned()));
         };
-        let trimmed = text.trim_end_matches('/');
-        let wrong = match trimmed.parse::<http::Uri>() {
-            Ok(uri) if !matches!(uri.scheme_str(), Some("http" | "https")) => {
-                Some("does not begin with http:// or https://")
+        match checked_base_url(&text) {
+            Ok(url) => Some(Self(url)),
+            Err(wrong) => {
+                reader.wrong(value, wrong, BASE_URL_FIX);
+                None
             }
-            Ok(uri) if uri.query().is_some() => Some("has a query"),
-            Ok(uri) if uri.authority().is_some_and(|host| host.as_str().contains('@')) => {
-                Some("holds a user name; give the credential as `api_key`")
-            }
-            Ok(_) if trimmed.ends_with("/chat/completions") => Some("ends with a dialect's path"),
-            Ok(_) => None,
-            Err(_) => Some("is no URL"),
-        };
-        if let Some(wrong) = wrong {
-            let fix = "write what comes before the dialect's own path, such as \
-                       \"https://api.openai.com/v1\" (before /chat/completions)";
-            reader.wrong(value, wrong, fix);
-            return None;
         }
-        Some(Self(trimmed.to_owned()))
     }
 }
 

@@ -11,11 +11,6 @@ use sluice_core::secret::Secret;
 use sluice_gateway::health::ProviderHealth;
 use sluice_gateway::limits::Limits;
 use sluice_gateway::snapshot::{Provider, Rules, Snapshot, Speeds, TierRules, Timeouts};
-use sluice_providers::adapter::Adapter;
-use sluice_providers::adapters::anthropic::AnthropicMessages;
-use sluice_providers::adapters::gemini::GeminiGenerateContent;
-use sluice_providers::adapters::openai::OpenAiChat;
-use sluice_providers::endpoint::Endpoint;
 use sluice_providers::presets::WireDialect;
 use sluice_providers::simulator::{Pace, Simulator};
 use sluice_providers::transport::HttpUpstream;
@@ -24,8 +19,8 @@ use sluice_security::request::Filter;
 use sluice_security::scan::SettingsProblem;
 use sluice_storage::MasterKey;
 
+use crate::config::Settings;
 use crate::config::sections::SecuritySettings;
-use crate::config::{ProviderSettings, Settings};
 
 /// What the placeholders' secret is derived with.
 pub(crate) const FILTER_LABEL: &str = "placeholders";
@@ -82,7 +77,7 @@ impl Assembly {
                     WireDialect::Simulator => self.simulator.clone(),
                     _ => self.network.clone(),
                 };
-                let endpoint = Arc::new(endpoint(provider));
+                let endpoint = Arc::new(provider.endpoint());
                 let health = health(&provider.id);
                 (provider.id.clone(), Provider { endpoint, upstream, health })
             })
@@ -90,6 +85,7 @@ impl Assembly {
         Ok(Snapshot {
             speeds: Speeds::new(&settings.catalog, old),
             catalog: settings.catalog.clone(),
+            given: settings.given.clone(),
             providers,
             rules: rules(settings),
             timeouts: Timeouts {
@@ -112,25 +108,6 @@ pub(crate) fn api_settings(settings: &Settings) -> sluice_api::Settings {
         request_body_limit_mib: mib(settings.server.request_body_limit_mib.0),
         body_memory_mib: mib(settings.server.body_memory_mib.0),
         cors: Cors::new(origins.iter().map(|origin| origin.0.clone()).collect()),
-    }
-}
-
-fn endpoint(provider: &ProviderSettings) -> Endpoint {
-    let adapter: Arc<dyn Adapter> = match provider.dialect {
-        WireDialect::OpenAi | WireDialect::Simulator => Arc::new(OpenAiChat),
-        WireDialect::Anthropic => Arc::new(AnthropicMessages),
-        WireDialect::Gemini => Arc::new(GeminiGenerateContent),
-    };
-    Endpoint {
-        id: provider.id.clone(),
-        adapter,
-        base_url: provider.base_url.clone(),
-        query: provider.query.clone(),
-        auth: provider.auth.clone(),
-        credential: provider.credential.clone(),
-        headers: provider.headers.clone(),
-        quirks: provider.quirks,
-        region: provider.region,
     }
 }
 
@@ -169,5 +146,6 @@ pub(crate) fn rules(settings: &Settings) -> Rules {
         tiers: tiers.collect(),
         default_region: settings.default_region,
         minimum_level: settings.security.minimum_level,
+        rotate_after_days: settings.keys.rotation_advice_days.into(),
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use sluice_core::clock::Clock;
 use sluice_gateway::gateway::Gateway;
+use sluice_gateway::people::People;
 use sluice_storage::{DAY_SECONDS, Ingester, Journal, StorageError, Store, Unwritten};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
@@ -133,13 +134,17 @@ pub(crate) async fn write_the_rest(journal: Arc<Journal>, deadline: Instant) -> 
 /// may begin within a day.
 const QUARTERS_KEPT_SECONDS: u64 = 40 * DAY_SECONDS;
 
-/// Forgets quarters of usage that no limit's window begins in any more.
-pub(crate) async fn housekeeping(store: Store, clock: Arc<dyn Clock>) {
+/// Forgets quarters of usage that no limit's window begins in any more, and sessions and links of
+/// people that ended.
+pub(crate) async fn housekeeping(store: Store, people: Arc<People>, clock: Arc<dyn Clock>) {
     loop {
         sleep(Duration::from_secs(3_600)).await;
         let before = clock.now().seconds().saturating_sub(QUARTERS_KEPT_SECONDS);
         if let Err(error) = store.prune_quarters(before).await {
             tracing::warn!(%error, "cannot delete old quarters of usage");
+        }
+        if let Err(error) = people.tidy(clock.now()).await {
+            tracing::warn!(%error, "cannot delete sessions and links of people that ended");
         }
     }
 }

@@ -4,26 +4,35 @@ use std::io::Write;
 use std::net::SocketAddr;
 
 use sluice_gateway::admin::CreatedKey;
+use sluice_gateway::people::Token;
 
 use crate::config::Settings;
+use crate::links;
 
 /// The model of the line to try: always there.
 const TRY_MODEL: &str = "svc/enterprise-x-4-turbo";
 
-/// Prints the banner. A closed standard output stops nobody from serving.
+/// Prints the banner; with `first_owner`, the link with which they set their password. A closed standard output stops nobody from serving.
 pub(crate) fn print(
     settings: &Settings,
     address: SocketAddr,
     first_key: Option<&CreatedKey>,
+    pages: SocketAddr,
+    first_owner: Option<&Token>,
     out: &mut dyn Write,
 ) {
-    let _ = out.write_all(banner(settings, address, first_key).as_bytes());
+    let _ = out.write_all(banner(settings, address, first_key, pages, first_owner).as_bytes());
     let _ = out.flush();
 }
 
-fn banner(settings: &Settings, address: SocketAddr, first_key: Option<&CreatedKey>) -> String {
-    let scheme = if settings.server.tls_certificate_file.is_some() { "https" } else { "http" };
-    let base_url = format!("{scheme}://{}/api/v1", reachable(address));
+fn banner(
+    settings: &Settings,
+    address: SocketAddr,
+    first_key: Option<&CreatedKey>,
+    pages: SocketAddr,
+    first_owner: Option<&Token>,
+) -> String {
+    let base_url = format!("{}://{}/api/v1", links::scheme(settings), links::reachable(address));
     let providers: Vec<String> = settings
         .providers
         .iter()
@@ -39,6 +48,9 @@ fn banner(settings: &Settings, address: SocketAddr, first_key: Option<&CreatedKe
         settings.catalog.models().len(),
         settings.storage.data_dir.0.display(),
     );
+    let base = links::base(settings, pages);
+    let link = first_owner.map_or_else(|| format!("{base}/"), |token| links::welcome(&base, token));
+    text.push_str(&format!("  Dashboard  {link}\n"));
     match first_key {
         Some(created) => {
             let key = created.key.expose();
@@ -58,15 +70,26 @@ fn banner(settings: &Settings, address: SocketAddr, first_key: Option<&CreatedKe
     text
 }
 
-/// An address that a client on this machine can use: "all addresses" is not one.
-fn reachable(address: SocketAddr) -> SocketAddr {
-    if !address.ip().is_unspecified() {
-        return address;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::environment::tests::FixedEnvironment;
+
+    #[test]
+    fn the_first_owner_gets_a_link_where_browsers_reach_it() {
+        let token = Token::generate().unwrap();
+        let listen = "0.0.0.0:8080".parse().unwrap();
+        for (server, base) in [
+            ("", "http://127.0.0.1:8080"),
+            ("public_url = \"https://sluice.example.org/\"", "https://sluice.example.org"),
+        ] {
+            let text = format!("[server]\n{server}\n");
+            let settings = Settings::from_text(None, &text, &FixedEnvironment::default());
+            let settings = settings.unwrap_or_else(|problems| panic!("{problems}"));
+            let line = format!("  Dashboard  {base}/welcome/{}\n", token.expose());
+            assert!(banner(&settings, listen, None, listen, Some(&token)).contains(&line));
+            let line = format!("  Dashboard  {base}/\n");
+            assert!(banner(&settings, listen, None, listen, None).contains(&line));
+        }
     }
-    let local: std::net::IpAddr = if address.is_ipv4() {
-        std::net::Ipv4Addr::LOCALHOST.into()
-    } else {
-        std::net::Ipv6Addr::LOCALHOST.into()
-    };
-    SocketAddr::new(local, address.port())
 }

@@ -18,9 +18,9 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::header::CONTENT_TYPE;
 use http::{Request, Response, Version};
 use http_body::{Body, Frame, SizeHint};
-use sluice_api::ResponseBody;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
@@ -30,6 +30,8 @@ use super::stall::StallGuard;
 /// What is sent to find out whether anybody is there: before an answer, and within a stream.
 const INTERIM: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 const COMMENT: &[u8] = b": still there?\n\n";
+/// The media type of what takes comments.
+const EVENTS: &[u8] = b"text/event-stream";
 /// How often the socket is asked for an error afterwards.
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -91,18 +93,20 @@ impl Exchange {
     }
 
     /// `response`, whose end will be noticed where it goes by HTTP/1.
-    pub(super) fn answered(
+    pub(super) fn answered<B>(
         self: &Arc<Self>,
-        response: Response<ResponseBody>,
+        response: Response<B>,
         version: Version,
-    ) -> Response<Answering> {
+    ) -> Response<Answering<B>> {
         let exchange = (version < Version::HTTP_2).then(|| self.clone());
         if let Some(exchange) = &exchange
             && exchange.stage() != IDLE
         {
             exchange.enter(ANSWERING);
         }
-        response.map(|body| Answering { body, exchange })
+        let kind = response.headers().get(CONTENT_TYPE);
+        let takes_comments = kind.is_some_and(|it| it.as_bytes().starts_with(EVENTS));
+        response.map(|body| Answering { body, exchange, takes_comments })
     }
 }
 
@@ -149,14 +153,16 @@ impl<B: Body + Unpin> Body for Asking<B> {
 }
 
 /// A response's body.
-pub(super) struct Answering {
-    body: ResponseBody,
+pub(super) struct Answering<B> {
+    body: B,
     exchange: Option<Arc<Exchange>>,
+    /// Whether it is a stream of events.
+    takes_comments: bool,
 }
 
-impl Body for Answering {
+impl<B: Body<Data = Bytes> + Unpin> Body for Answering<B> {
     type Data = Bytes;
-    type Error = std::convert::Infallible;
+    type Error = B::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
@@ -164,10 +170,11 @@ impl Body for Answering {
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         let frame = Pin::new(&mut self.body).poll_frame(cx);
         if frame.is_pending()
+            && self.takes_comments
             && let Some(exchange) = &self.exchange
             && exchange.wants_comment.swap(false, Ordering::Relaxed)
         {
-            // Only streams of events wait, and each frame of theirs is a number of whole events.
+            // Each frame of such a stream is a number of whole events.
             return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(COMMENT)))));
         }
         frame
@@ -182,7 +189,7 @@ impl Body for Answering {
     }
 }
 
-impl Drop for Answering {
+impl<B> Drop for Answering<B> {
     fn drop(&mut self) {
         if let Some(exchange) = &self.exchange {
             exchange.enter(IDLE);

@@ -8,14 +8,16 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
-use http_body_util::Full;
+use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use sluice_api::Api;
+use sluice_dashboard::Body;
 use sluice_gateway::gateway::Gateway;
+use sluice_gateway::proxies::TrustedProxies;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
@@ -23,6 +25,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::ServeError;
 use super::hangup::{Attentive, Exchange, Socket};
+use super::pages::Pages;
 use super::seats::{Held, Seat, Seats};
 use super::stall::StallGuard;
 
@@ -41,21 +44,52 @@ pub(crate) async fn bind(
     TcpListener::bind(address).await.map_err(|error| ServeError::Listen { address, error, setting })
 }
 
-/// What all connections of the API share.
+/// What an address answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Surface {
+    /// The API below `/api`, and the dashboard everywhere else.
+    Both,
+    /// The API alone.
+    Api,
+    /// The dashboard alone.
+    Dashboard,
+}
+
+impl Surface {
+    /// Whether a path is the dashboard's here. The probes are answered everywhere.
+    fn is_page(self, path: &str) -> bool {
+        let is_probe = matches!(path, "/livez" | "/readyz");
+        match self {
+            Self::Both => !is_probe && path != "/api" && !path.starts_with("/api/"),
+            Self::Api => false,
+            Self::Dashboard => !is_probe,
+        }
+    }
+}
+
+/// What all connections of clients share.
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) tls: Option<TlsAcceptor>,
     pub(crate) api: Arc<Api>,
+    pub(crate) pages: Pages,
+    pub(crate) surface: Surface,
     /// How long a client may read nothing.
     pub(crate) stall: Duration,
     pub(crate) seats: Seats,
+    /// Whose word on the client's address is taken.
+    pub(crate) proxies: Arc<TrustedProxies>,
 }
 
-/// Serves the API until it is told to stop, then until the last answer is over. While it waits,
+/// Serves clients until it is told to stop, then until the last answer is over. While it waits,
 /// new connections are still accepted: a load balancer wants to hear that it is not ready.
 ///
 /// Aborted, it cuts what is still under way: connections end with the set that holds them.
-pub(crate) async fn api(listener: TcpListener, shared: Shared, mut stopped: watch::Receiver<bool>) {
+pub(crate) async fn clients(
+    listener: TcpListener,
+    shared: Shared,
+    mut stopped: watch::Receiver<bool>,
+) {
     let graceful = GracefulShutdown::new();
     let mut connections = JoinSet::new();
     loop {
@@ -118,10 +152,16 @@ async fn connection(
     let seat = Arc::new(seat);
     let stream = StallGuard::new(stream, shared.stall);
     let serving = async {
-        match shared.tls {
-            None => serve(stream, remote, &seat, shared.api, watcher).await,
+        match shared.tls.clone() {
+            None => {
+                serve(stream, Peer { address: remote, is_tls: false }, &seat, shared, watcher)
+                    .await;
+            }
             Some(acceptor) => match acceptor.accept(stream).await {
-                Ok(stream) => serve(stream, remote, &seat, shared.api, watcher).await,
+                Ok(stream) => {
+                    serve(stream, Peer { address: remote, is_tls: true }, &seat, shared, watcher)
+                        .await;
+                }
                 Err(error) => tracing::debug!(%error, "a TLS handshake failed"),
             },
         }
@@ -135,30 +175,51 @@ async fn connection(
     }
 }
 
+/// The other end of a connection.
+#[derive(Clone, Copy)]
+struct Peer {
+    address: IpAddr,
+    is_tls: bool,
+}
+
 async fn serve(
     stream: impl Socket + Send + 'static,
-    remote: IpAddr,
+    peer: Peer,
     seat: &Arc<Seat>,
-    api: Arc<Api>,
+    shared: Shared,
     watcher: Option<Watcher>,
 ) {
     let exchange = Arc::new(Exchange::default());
     let stream = Attentive::new(stream, exchange.clone());
     let seat = seat.clone();
+    let Shared { api, pages, surface, proxies, .. } = shared;
     let service = service_fn(move |request: Request<Incoming>| {
         let (api, seat, exchange) = (api.clone(), seat.clone(), exchange.clone());
+        let pages = surface.is_page(request.uri().path()).then(|| pages.clone());
+        let client = proxies.client(peer.address, peer.is_tls, request.headers());
         async move {
             let under_way = seat.begins();
             let version = request.version();
+            if let Some(pages) = pages {
+                let request = exchange.asked(request).map(Body::new);
+                let response = pages.respond(request, client).await;
+                let response = exchange.answered(response, version);
+                // Whoever is answered to has a browser, and a session or none: no proof of a key.
+                return Ok(
+                    response.map(|body| Held { body: Either::Right(body), _under_way: under_way })
+                );
+            }
             // Probes and preflights need no key, and so are no proof of anything.
             let needs_key =
                 request.method() != Method::OPTIONS && request.uri().path().starts_with("/api/");
-            let response = api.respond(exchange.asked(request), Some(remote)).await;
+            let response = api.respond(exchange.asked(request), Some(client.address)).await;
             if needs_key && response.status().is_success() {
                 under_way.succeeded();
             }
             let response = exchange.answered(response, version);
-            Ok::<_, Infallible>(response.map(|body| Held { body, _under_way: under_way }))
+            let held =
+                response.map(|body| Held { body: Either::Left(body), _under_way: under_way });
+            Ok::<_, Infallible>(held)
         }
     });
     let mut builder = Builder::new(TokioExecutor::new());

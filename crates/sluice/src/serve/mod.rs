@@ -10,9 +10,12 @@ mod listen;
 mod logging;
 mod notice;
 mod organisation;
+mod own_api;
+mod pages;
 mod reload;
 mod seats;
 mod stall;
+mod vendors;
 mod watch;
 
 use std::io::{self, Write};
@@ -23,10 +26,14 @@ use sluice_api::Api;
 use sluice_core::clock::{Clock, SystemClock};
 use sluice_core::key::{KeyClass, MaxTokensBound};
 use sluice_core::organisation::Actor;
+use sluice_dashboard::{Dashboard, Deployment};
 use sluice_gateway::accounting::Accounting;
 use sluice_gateway::admin::{Admin, AdminError, CreatedKey, NewKey};
 use sluice_gateway::gateway::Gateway;
+use sluice_gateway::live::Live;
 use sluice_gateway::metrics::Metrics;
+use sluice_gateway::people::{People, PeopleError};
+use sluice_gateway::vendors::Vendors;
 use sluice_security::scan::SettingsProblem;
 use sluice_storage::{DataLock, Ingester, Journal, MasterKey, StorageError, Store, Unwritten};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -34,9 +41,12 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::cli::Source;
 use crate::commands::Exit;
 use crate::config::Settings;
+use crate::links;
 use assembly::Assembly;
 pub(crate) use assembly::{FILTER_LABEL, rules};
 use certificates::Certificates;
+use listen::Surface;
+use pages::PageThreads;
 use seats::{Bounds, Seats};
 
 /// How long answers that are cut off may take to tell their callers so, and to be recorded. They
@@ -52,10 +62,14 @@ enum ServeError {
     Storage(#[from] StorageError),
     #[error(transparent)]
     Admin(#[from] AdminError),
+    #[error(transparent)]
+    People(#[from] PeopleError),
     #[error(
         "cannot listen on {address}: {error}; is another server running there? Set `{setting}`"
     )]
     Listen { address: std::net::SocketAddr, error: io::Error, setting: &'static str },
+    #[error("cannot start the threads of the dashboard: {0}; are there too many processes?")]
+    Threads(io::Error),
     #[error("{0}")]
     Tls(String),
     #[error(transparent)]
@@ -124,19 +138,30 @@ async fn serve(
     let journal = Arc::new(Journal::open(&data_dir, &master_key)?);
     ingester.follow(journal.clone());
     let metrics = Arc::new(Metrics::default());
-    let accounting = Accounting { journal: journal.clone(), clock: clock.clone(), metrics };
+    let accounting = Accounting {
+        journal: journal.clone(),
+        clock: clock.clone(),
+        metrics,
+        live: Live::default(),
+    };
 
     let assembly = Assembly::new(&settings, clock.clone(), &master_key);
-    let snapshot = assembly.snapshot(&settings, None)?;
+    let vendors = Vendors::read(&store, &master_key).await?;
+    let effective = vendors::with(&settings, &vendors);
+    let snapshot = assembly.snapshot(&effective, None)?;
     let gateway = Gateway::new(snapshot, master_key.key_hasher(), accounting);
     let gateway = Arc::new(gateway.with_store(store.clone()));
-    let served = settings.catalog.models().iter().map(|model| &model.id);
+    let served = effective.catalog.models().iter().map(|model| &model.id);
     gateway.note_first_served(store.models_first_served(served, clock.now()).await?);
 
     let certificates = Certificates::load(&settings.server)?;
     let tls = certificates.as_ref().map(Certificates::acceptor);
     let server = &settings.server;
     let bound = listen::bind(server.listen, "server.listen").await?;
+    let pages_bound = match server.dashboard_listen.0 {
+        Some(address) => Some(listen::bind(address, "server.dashboard_listen").await?),
+        None => None,
+    };
     let metrics_bound = match server.metrics_listen.0 {
         Some(address) => Some(listen::bind(address, "server.metrics_listen").await?),
         None => None,
@@ -147,41 +172,78 @@ async fn serve(
     let applied = organisation::apply(&store, &master_key, &declared, clock.now()).await?;
     gateway.replace_directory(store.known(None).await?);
     gateway.restore_windows(&store).await?;
+    let people = People::new(store.clone(), master_key.clone(), settings.server.people());
+    let people = Arc::new(people);
     let api = Arc::new(Api::new(gateway.clone(), assembly::api_settings(&settings)));
     let address = bound.local_addr().unwrap_or(server.listen);
-    banner::print(&settings, address, first_key.as_ref(), out);
+    let first_owner = people.welcome(clock.now()).await?;
+    let pages = pages_bound.as_ref().and_then(|bound| bound.local_addr().ok());
+    let deployment = Deployment {
+        api_url: match pages {
+            // The public URL is the dashboard's then.
+            Some(_) => format!("{}://{}", links::scheme(&settings), links::reachable(address)),
+            None => links::base(&settings, address),
+        },
+        pages_url: links::base(&settings, pages.unwrap_or(address)),
+        time_zone: "UTC".to_owned(),
+    };
+    let own_api = Arc::new(own_api::OwnApi(api.clone()));
+    let dashboard =
+        Dashboard::new(gateway.clone(), people.clone(), own_api, clock.clone(), deployment);
+    banner::print(
+        &effective,
+        address,
+        first_key.as_ref(),
+        pages.unwrap_or(address),
+        first_owner.as_ref(),
+        out,
+    );
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }
 
     let (stop, stopped) = tokio::sync::watch::channel(false);
     let drain = server.drain_seconds.duration();
+    let page_threads = PageThreads::start().map_err(ServeError::Threads)?;
     let shared = listen::Shared {
         tls,
         api: api.clone(),
+        pages: page_threads.of(dashboard),
+        surface: if pages_bound.is_some() { Surface::Api } else { Surface::Both },
         stall: settings.timeouts.idle_seconds.duration(),
         seats: seats(&settings, gateway.shared_metrics()),
+        proxies: Arc::new(settings.server.proxies()),
     };
     if let Some(listener) = metrics_bound {
         tokio::spawn(listen::metrics(listener, gateway.clone()));
     }
     let ingesting = tokio::spawn(background::ingest(ingester, gateway.clone(), stopped.clone()));
     tokio::spawn(background::sync(journal.clone()));
-    tokio::spawn(background::housekeeping(store.clone(), clock.clone()));
+    tokio::spawn(background::housekeeping(store.clone(), people.clone(), clock.clone()));
     tokio::spawn(database::keep(serving, store.clone()));
     let reload = reload::Reload {
         source,
         assembly,
         gateway: gateway.clone(),
         api,
+        people,
         store: store.clone(),
         master_key,
         organisation: (!applied).then_some(declared),
         organisation_tried: None,
         certificates,
+        vendors,
     };
     tokio::spawn(reload::reload(reload, settings, reload::Hangup::new()));
-    let mut serving = tokio::spawn(listen::api(bound, shared, stopped.clone()));
+    let mut serving = tokio::spawn(async move {
+        let pages = async {
+            if let Some(bound) = pages_bound {
+                let shared = listen::Shared { surface: Surface::Dashboard, ..shared.clone() };
+                listen::clients(bound, shared, stopped.clone()).await;
+            }
+        };
+        tokio::join!(pages, listen::clients(bound, shared.clone(), stopped.clone()));
+    });
 
     signals.next().await;
     tracing::info!(drain_seconds = drain.as_secs(), "stopping; answers under way may finish");
@@ -220,6 +282,7 @@ async fn serve(
         return Ok(exit);
     }
     store.close().await;
+    drop(page_threads);
     if let Some(unwritten) = unwritten {
         return Err(ServeError::Lost(unwritten));
     }

@@ -9,6 +9,9 @@ use std::time::Duration;
 use sluice_api::Api;
 use sluice_gateway::admin::Declared;
 use sluice_gateway::gateway::Gateway;
+use sluice_gateway::people::People;
+use sluice_gateway::vendors::Vendors;
+use sluice_security::scan::SettingsProblem;
 use sluice_storage::{MasterKey, StorageError, Store};
 use tokio::time::{Instant, sleep};
 
@@ -16,6 +19,7 @@ use super::assembly::{self, Assembly};
 use super::certificates::Certificates;
 use super::notice::Notice;
 use super::organisation;
+use super::vendors;
 use super::watch::Watch;
 use crate::cli::Source;
 use crate::config::environment::Environment;
@@ -31,6 +35,7 @@ pub(crate) struct Reload {
     pub(crate) assembly: Assembly,
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) api: Arc<Api>,
+    pub(crate) people: Arc<People>,
     pub(crate) store: Store,
     pub(crate) master_key: MasterKey,
     /// What the configuration says of the organisation, until the database has all of it.
@@ -38,6 +43,8 @@ pub(crate) struct Reload {
     /// The number of changes when that was tried last: it is tried again after the next one.
     pub(crate) organisation_tried: Option<u64>,
     pub(crate) certificates: Option<Arc<Certificates>>,
+    /// The providers and models of the database that are in force.
+    pub(crate) vendors: Vendors,
 }
 
 /// Takes over changes for as long as the server runs. A signal to hang up asks for all files to be
@@ -48,7 +55,11 @@ pub(crate) async fn reload(mut reload: Reload, settings: Settings, mut hangup: H
     let mut notice = Notice::default();
     let mut certificates = reload.certificates.as_ref().map(|held| Watch::new(&held.files()));
     loop {
-        let asked = hangup.within(RELOAD_PAUSE).await;
+        let changes = reload.gateway.changes();
+        let asked = tokio::select! {
+            asked = hangup.within(RELOAD_PAUSE) => asked,
+            () = changes.wanted() => false,
+        };
         if follower.watch.look(&environment, asked) {
             match follower.judge(reload.source.settings().await, &environment) {
                 Verdict::TakenOver { old } => {
@@ -66,7 +77,7 @@ pub(crate) async fn reload(mut reload: Reload, settings: Settings, mut hangup: H
             held.renew();
             watch.settle();
         }
-        match reload.changes().await {
+        match reload.changes(&follower.settings).await {
             Ok(()) => {
                 if let Some(times) = notice.fine() {
                     tracing::info!(times, "changes of keys are read again");
@@ -90,34 +101,56 @@ impl Reload {
         for warning in &settings.warnings {
             tracing::warn!("{warning}");
         }
-        match self.assembly.snapshot(settings, Some(&self.gateway.snapshot())) {
-            Ok(snapshot) => self.gateway.replace_snapshot(snapshot),
-            Err(problem) => {
-                tracing::error!("the changed configuration is not taken over: {problem}");
-                return;
-            }
+        if let Err(problem) = self.serve(settings).await {
+            tracing::error!("the changed configuration is not taken over: {problem}");
+            return;
         }
         self.api.replace_settings(assembly::api_settings(settings));
-        let served = settings.catalog.models().iter().map(|model| &model.id);
-        match self.store.models_first_served(served, self.gateway.now()).await {
-            Ok(times) => self.gateway.note_first_served(times),
-            Err(error) => tracing::error!(%error, "new models have no date yet"),
-        }
+        self.people.set_times(settings.server.people().times);
         self.organisation = Some(settings.organisation.clone());
         self.organisation_tried = None;
         tracing::info!("the changed configuration is taken over");
     }
 
-    async fn changes(&mut self) -> Result<(), StorageError> {
-        let known = self.gateway.directory_version();
-        match self.store.change_version().await?.cmp(&known) {
-            Ordering::Equal => {}
-            Ordering::Greater => {
-                self.gateway.change_directory(self.store.known(Some(known)).await?);
-            }
-            // Another database is in its place.
-            Ordering::Less => self.gateway.replace_directory(self.store.known(None).await?),
+    /// Serves what `settings` and the database amount to.
+    async fn serve(&self, settings: &Settings) -> Result<(), SettingsProblem> {
+        let settings = vendors::with(settings, &self.vendors);
+        let snapshot = self.assembly.snapshot(&settings, Some(&self.gateway.snapshot()))?;
+        self.gateway.replace_snapshot(snapshot);
+        let served = settings.catalog.models().iter().map(|model| &model.id);
+        match self.store.models_first_served(served, self.gateway.now()).await {
+            Ok(times) => self.gateway.note_first_served(times),
+            Err(error) => tracing::error!(%error, "new models have no date yet"),
         }
+        Ok(())
+    }
+
+    async fn changes(&mut self, settings: &Settings) -> Result<(), StorageError> {
+        let known = self.gateway.directory_version();
+        let found = self.store.change_version().await?.cmp(&known);
+        if found != Ordering::Equal {
+            // Before the directory: what cannot be read now is tried again.
+            let vendors = Vendors::read(&self.store, &self.master_key).await?;
+            let changed = match found {
+                Ordering::Greater => self.store.known(Some(known)).await?,
+                // Another database is in its place.
+                _ => self.store.known(None).await?,
+            };
+            if vendors != self.vendors {
+                self.vendors = vendors;
+                match self.serve(settings).await {
+                    Ok(()) => tracing::info!("changed providers and models are taken over"),
+                    Err(problem) => {
+                        tracing::error!("changed providers are not taken over: {problem}");
+                    }
+                }
+            }
+            match found {
+                Ordering::Greater => self.gateway.change_directory(changed),
+                _ => self.gateway.replace_directory(changed),
+            }
+        }
+        self.gateway.changes().note_in_force(self.gateway.directory_version());
         self.organisation().await
     }
 

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::Exit;
 use crate::config::{Environment, Problems, Settings, acceptance};
+use crate::links;
 
 /// Says what is wrong with a configuration, without starting anything.
 #[derive(Debug, clap::Args)]
@@ -103,6 +104,7 @@ fn as_json(settings: &Settings, weak: &[Value]) -> Value {
         "file": settings.file,
         "listen": settings.server.listen,
         "tls": settings.server.tls_certificate_file.is_some(),
+        "dashboard_listen": settings.server.dashboard_listen.0,
         "metrics_listen": settings.server.metrics_listen.0,
         "data_dir": settings.storage.data_dir.0,
         "database": settings.storage.location().database(),
@@ -124,6 +126,7 @@ fn summarise(settings: &Settings, out: &mut dyn Write) -> io::Result<()> {
     let server = &settings.server;
     let scheme = if server.tls_certificate_file.is_some() { "https" } else { "http" };
     writeln!(out, "API:       {scheme}://{}/api/v1", server.listen)?;
+    writeln!(out, "dashboard: {}/", links::base(settings, links::pages(settings)))?;
     match server.metrics_listen.0 {
         Some(address) => writeln!(out, "metrics:   http://{address}/metrics")?,
         None => writeln!(out, "metrics:   off")?,
@@ -196,6 +199,7 @@ mod tests {
             summary,
             "dir/sluice.toml is fine.\n\
              API:       http://127.0.0.1:8080/api/v1\n\
+             dashboard: http://127.0.0.1:8080/\n\
              metrics:   off\n\
              data:      dir/sluice-data\n\
              database:  dir/sluice-data/sluice.db\n\

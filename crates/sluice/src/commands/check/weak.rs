@@ -54,12 +54,28 @@ fn of_the_server(settings: &Settings, found: &mut Vec<Weak>) {
             "name the origins that need it",
         ));
     }
-    if is_public(server.listen.ip()) && server.tls_certificate_file.is_none() {
+    let listeners = [
+        ("server.listen", Some(server.listen), "keys travel"),
+        ("server.dashboard_listen", server.dashboard_listen.0, "passwords travel"),
+    ];
+    for (setting, address, travels) in listeners {
+        if let Some(address) = address
+            && is_public(address.ip())
+            && server.tls_certificate_file.is_none()
+        {
+            found.push(Weak::new(
+                setting,
+                format!("{address} can be reached from outside, and {travels} without TLS"),
+                "set tls_certificate_file and tls_key_file, or listen on 127.0.0.1 behind a proxy \
+                 that ends TLS",
+            ));
+        }
+    }
+    if server.proxies().trust_everybody() {
         found.push(Weak::new(
-            "server.listen",
-            format!("{} can be reached from outside, and keys travel without TLS", server.listen),
-            "set tls_certificate_file and tls_key_file, or listen on 127.0.0.1 behind a proxy that \
-             ends TLS",
+            "server.trusted_proxies",
+            "whoever sends X-Forwarded-For chooses their own address",
+            "name the addresses of your proxies",
         ));
     }
     if let Some(address) = server.metrics_listen.0
@@ -140,6 +156,7 @@ mod tests {
             [server]
             listen = "0.0.0.0:8080"
             metrics_listen = "[2001:db8::1]:9464"
+            trusted_proxies = ["10.0.0.0/8", "::/0"]
             cors_allowed_origins = ["https://a.example", "*"]
             [storage]
             data_dir = "shared"
@@ -155,6 +172,7 @@ mod tests {
             [
                 "server.cors_allowed_origins",
                 "server.listen",
+                "server.trusted_proxies",
                 "server.metrics_listen",
                 "storage.data_dir",
                 "security.standard.redact",

@@ -1,10 +1,7 @@
 //! `sluice connect`: the exact configuration of a client against this deployment.
 //!
-//! [`clients`] is the table of clients, [`guide`] turns an entry into what is printed. This file
-//! finds out what to print it for: the base URL, the model and the key.
-
-mod clients;
-mod guide;
+//! The table of clients, and what turns an entry into a guide, are in [`sluice_gateway::connect`].
+//! This finds out what to print it for: the base URL, the model and the key.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -15,12 +12,11 @@ use std::path::PathBuf;
 use clap::Args;
 use sluice_core::key::{KeyClass, MaxTokensBound};
 use sluice_core::secret::Secret;
+use sluice_gateway::connect::{self, CLIENTS, Client, Deployment, Guide, Kind, client};
 use sluice_routing::catalog::{Catalog, Model};
 
 use super::Exit;
 use crate::config::Settings;
-use clients::{CLIENTS, Client, Kind, client};
-use guide::{Deployment, Guide};
 
 /// What `sluice connect` takes.
 #[derive(Debug, Args)]
@@ -153,16 +149,9 @@ impl Connection {
             None => own_base_url(listen, tls),
         };
         let model = choose_model(catalog, args.model.as_deref(), client.kind)?;
-        // A second name has the limits of the model that answers for it.
-        let behind = model.alias_of.as_ref().and_then(|id| catalog.get(id.as_str()));
         let deployment = Deployment {
-            base_url,
-            key: args.key.clone(),
-            model: model.id.to_string(),
-            context_window: model.context_window.or(behind.and_then(|model| model.context_window)),
-            output_limit: model.output_limit.or(behind.and_then(|model| model.output_limit)),
-            simulated: behind.map_or(model.simulated, |behind| behind.simulated),
             config: args.config.as_ref().map(|file| file.display().to_string()),
+            ..Deployment::of(base_url, args.key.clone(), model, catalog)
         };
         let key_name = args.name.clone().unwrap_or_else(|| client.id.to_owned());
         Ok(Some(Self { client, deployment, key_name, json: args.json }))
@@ -198,36 +187,19 @@ fn list() -> String {
     CLIENTS.iter().map(|client| format!("{:15} {}\n", client.id, client.title)).collect()
 }
 
-/// The documented identifier for coding.
-const CODER: &str = "svc/enterprise-coder-v1";
-
 /// The model that was asked for, or one that suits.
 fn choose_model<'c>(
     catalog: &'c Catalog,
     wanted: Option<&str>,
     kind: Kind,
 ) -> Result<&'c Model, ConnectError> {
-    if let Some(name) = wanted {
-        return match catalog.get(name) {
-            Some(model) => Ok(model),
-            None => Err(ConnectError::UnknownModel {
-                name: name.to_owned(),
-                models: catalog.models().iter().map(|model| model.id.to_string()).collect(),
-            }),
-        };
-    }
-    if kind == Kind::Assistant
-        && let Some(coder) = catalog.get(CODER)
-    {
-        return Ok(coder);
-    }
-    // An assistant without tools cannot do anything.
-    let suits = |model: &&Model| kind == Kind::Library || model.capabilities.tools != Some(false);
-    let mut models = catalog.models().iter().map(|model| &**model);
-    match models.clone().find(suits).or_else(|| models.next()) {
-        Some(model) => Ok(model),
-        None => Err(ConnectError::NoModel),
-    }
+    let Some(name) = wanted else {
+        return connect::suitable_model(catalog.models(), kind).ok_or(ConnectError::NoModel);
+    };
+    catalog.get(name).map(|model| &**model).ok_or_else(|| ConnectError::UnknownModel {
+        name: name.to_owned(),
+        models: catalog.models().iter().map(|model| model.id.to_string()).collect(),
+    })
 }
 
 /// Where this machine reaches a deployment that listens at `listen`.

@@ -5,6 +5,8 @@ use sluice_routing::catalog::Capabilities;
 
 use super::*;
 
+const CODER: &str = "svc/enterprise-coder-v1";
+
 #[derive(Parser)]
 struct Line {
     #[command(flatten)]

@@ -256,7 +256,7 @@ pub(crate) async fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let result = act(args.command, settings, now, out, err).await;
+    let result = Box::pin(act(args.command, settings, now, out, err)).await;
     settle(result, err)
 }
 
@@ -283,7 +283,8 @@ async fn act(
             }
             // What can fail comes before the key is made: it is shown only once.
             let around = Around::read(&records, settings, now).await?;
-            let created = admin.create_key(wish, Some(&settings.catalog)).await?;
+            let (served, _) = records.with_vendors(settings).await?;
+            let created = admin.create_key(wish, Some(&served.catalog)).await?;
             announce(&created, err)?;
             print_key(&created, json, &around, out)?;
         }
@@ -325,7 +326,8 @@ async fn act(
                 ));
             }
             let old = admin.key(&which).await?;
-            let key = admin.change_key(&which, change, Some(&settings.catalog)).await?;
+            let (served, _) = records.with_vendors(settings).await?;
+            let key = admin.change_key(&which, change, Some(&served.catalog)).await?;
             let around = Around::read(&records, settings, now).await?;
             writeln!(err, "Key {} ({}) is changed.", key.id, key.name)?;
             if let Some(lost) = show::lost(&old, &key) {

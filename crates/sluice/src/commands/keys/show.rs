@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use serde_json::json;
 use sluice_core::clock::UnixMillis;
 use sluice_core::ids::KeyId;
 use sluice_core::organisation::Holder;
 use sluice_core::region::Region;
+use sluice_gateway::admin::is_due;
 use sluice_gateway::snapshot::Rules;
 use sluice_storage::{AccountRecord, KeyRecord, Organisation, SecretRecord};
 
@@ -20,7 +22,7 @@ pub(super) struct Around {
     pub(super) now: UnixMillis,
     rotation_advice_days: u64,
     pub(super) rules: Rules,
-    pub(super) organisation: Organisation,
+    pub(super) organisation: Arc<Organisation>,
     uses: HashMap<KeyId, UnixMillis>,
 }
 
@@ -41,9 +43,7 @@ impl Around {
     }
 
     fn is_due(&self, key: &KeyRecord) -> bool {
-        let Some(secret) = key.newest_secret() else { return false };
-        let age_days = self.now.since(secret.created_at).as_secs() / (24 * 60 * 60);
-        age_days >= self.rotation_advice_days && self.is_valid(key)
+        is_due(key, &self.organisation, self.rotation_advice_days, self.now)
     }
 
     /// Requests an hour and tokens a day: the key's, or its account's where those are tighter.

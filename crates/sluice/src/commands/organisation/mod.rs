@@ -4,6 +4,7 @@
 //! same for all.
 
 mod show;
+mod sign_in;
 #[cfg(test)]
 mod tests;
 
@@ -17,11 +18,13 @@ use sluice_gateway::admin::{
     Admin, KeysAnswer, Kind, NewDepartment, NewPerson, NewService, NewTeam, PersonChange,
     ServiceChange, TeamChange, Which, name_of,
 };
+use sluice_gateway::people::SessionTimes;
 use sluice_storage::Record;
 
 use super::Exit;
 use super::records::{CommandError, Records, Setting, one_of, setting, settle, yes_or_no};
 use crate::config::Settings;
+use crate::links;
 
 /// What all of these commands take.
 #[derive(Debug, Args)]
@@ -146,6 +149,14 @@ enum PeopleCommand {
         #[arg(long, value_name = "YES", value_parser = yes_or_no)]
         operator: Option<bool>,
     },
+    /// Invites somebody, and adds them if they are not there: prints a link with which they set their
+    /// password. An earlier link no longer works
+    Invite(sign_in::InviteArgs),
+    /// Takes somebody's password and one-time codes away and ends their sessions: prints a link with
+    /// which they set a new password
+    Reset(sign_in::ResetArgs),
+    /// Lists where somebody is signed in, or ends it
+    Sessions(sign_in::SessionsArgs),
     #[command(flatten)]
     Same(SameCommand),
 }
@@ -272,7 +283,9 @@ impl Command {
         match self {
             Self::Departments(args) => matches!(args.command, DepartmentsCommand::Create { .. }),
             Self::Teams(_) => false,
-            Self::People(args) => matches!(args.command, PeopleCommand::Create { .. }),
+            Self::People(args) => {
+                matches!(args.command, PeopleCommand::Create { .. } | PeopleCommand::Invite(_))
+            }
             Self::Services(args) => matches!(args.command, ServicesCommand::Create { .. }),
         }
     }
@@ -286,7 +299,8 @@ pub(crate) async fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let result = act(command, settings, now, out, err).await;
+    // Too much for a stack.
+    let result = Box::pin(act(command, settings, now, out, err)).await;
     settle(result, err)
 }
 
@@ -303,7 +317,15 @@ async fn act(
         false => Records::open_existing(&location).await?,
     };
     let account = command.common().account.clone();
-    let mut desk = Desk { records: &records, admin: records.admin(now), account, out, err };
+    let mut desk = Desk {
+        records: &records,
+        admin: records.admin(now),
+        account,
+        base: links::base(settings, links::pages(settings)),
+        times: settings.server.people().times,
+        out,
+        err,
+    };
     match command {
         Command::Departments(args) => desk.departments(args.command).await?,
         Command::Teams(args) => desk.teams(args.command).await?,
@@ -320,6 +342,10 @@ struct Desk<'a> {
     admin: Admin<'a>,
     /// The account that is named.
     account: Option<String>,
+    /// Where browsers reach the deployment.
+    base: String,
+    /// When people's sessions end.
+    times: SessionTimes,
     out: &'a mut dyn Write,
     err: &'a mut dyn Write,
 }
@@ -390,6 +416,9 @@ impl Desk<'_> {
                 let changed = self.admin.change_person(&which, change).await?;
                 self.say(&changed.into(), "is changed")
             }
+            PeopleCommand::Invite(args) => self.invite(args).await,
+            PeopleCommand::Reset(args) => self.reset(args).await,
+            PeopleCommand::Sessions(args) => self.sessions(args).await,
             PeopleCommand::Same(command) => self.same(Kind::Person, command).await,
         }
     }

@@ -270,3 +270,81 @@ async fn messages_say_what_is_so_now_and_give_whole_commands() {
         assert!(run.err.contains(says), "{line}: {}", run.err);
     }
 }
+
+#[tokio::test]
+async fn an_invitation_prints_a_link_and_nothing_else() {
+    let house = House::new();
+    house.done("departments create engineering").await;
+    house.done("teams create compilers --department engineering").await;
+    let line = "people invite Ada@Example.org --role owner --team team:compilers --name Ada";
+    let run = house.run(line).await;
+    assert_eq!(run.exit, Exit::Done, "{}", run.err);
+    let token = run.out.trim().strip_prefix("http://127.0.0.1:8080/invite/").unwrap().to_owned();
+    assert_eq!(token.len(), 43);
+    assert!(run.err.contains("until 2026-11-28T09:30:00Z"), "seven days: {}", run.err);
+    assert!(!run.err.contains(&token), "{}", run.err);
+    let shown = json(&house.done("people show ada@example.org --json").await);
+    assert_eq!((&shown["role"], &shown["teams"][0]), (&"owner".into(), &"compilers".into()));
+
+    let again = json(&house.done("people invite ada@example.org --json").await);
+    assert_eq!((&again["is_new"], &again["id"]), (&false.into(), &shown["id"]));
+    let link = again["link"].as_str().unwrap();
+    assert!(!link.contains(&token), "another one");
+    let trail = house.done("audit list --json --kind administration").await;
+    assert_eq!(trail.matches("people.invite").count(), 2);
+    assert!(!trail.contains(&token) && !trail.contains(link.rsplit('/').next().unwrap()));
+    for (line, exit, says) in [
+        ("people invite ada", Exit::Usage, "no e-mail address"),
+        ("people invite ada@example.org --role admin", Exit::Failed, "another role"),
+        ("people invite x@y.org --role king", Exit::Usage, "department-lead"),
+        ("people reset nobody@example.org", Exit::Failed, "`sluice people list`"),
+        ("people sessions ada@example.org --end=ses_1", Exit::Failed, "no session"),
+    ] {
+        let run = house.run(line).await;
+        assert_eq!(run.exit, exit, "{line}: {}", run.err);
+        assert!(run.err.contains(says), "{line}: {}", run.err);
+    }
+}
+
+#[tokio::test]
+async fn sessions_are_listed_and_ended_and_a_reset_ends_them_all() {
+    use sluice_core::clock::UnixMillis;
+    use sluice_core::secret::Secret;
+    use sluice_gateway::people::{PasswordCost, People, PeopleSettings, SignedIn, Visitor};
+    use sluice_storage::{MasterKey, Store};
+    const NOW: UnixMillis = UnixMillis(1_795_253_400_000);
+    let house = House::new();
+    let link = house.done("people invite ada@example.org --role owner").await;
+    let store = Store::open(house.data_dir()).await.unwrap();
+    let master_key = MasterKey::load(house.data_dir()).unwrap();
+    let cost = PasswordCost { memory_kib: 64, passes: 1 };
+    let people = People::new(store, master_key, PeopleSettings { cost, ..Default::default() });
+    let visitor = Visitor::new("192.0.2.7".parse().ok(), Some("Mozilla/5.0"));
+    let password = Secret::new("correct horse battery staple".to_owned());
+    let run = house.run("people sessions ada@example.org").await;
+    assert!(run.out.is_empty() && run.err.contains("is signed in nowhere"), "{}", run.err);
+    let token = link.trim().rsplit('/').next().unwrap();
+    people.accept_link(token, &password, &visitor, NOW).await.unwrap();
+    for _ in 0..2 {
+        let again = people.sign_in("ada@example.org", &password, &visitor, NOW).await.unwrap();
+        assert!(matches!(again, SignedIn::Done(_)));
+    }
+    let table = house.done("people sessions ada@example.org").await;
+    assert!(table.contains("192.0.2.7") && table.contains("Mozilla/5.0"), "{table}");
+    let listed = house.done("people sessions ada@example.org --json").await;
+    assert_eq!(listed.lines().count(), 3);
+    let one = json(listed.lines().next().unwrap());
+    assert_eq!(one["expires_at"], "2026-11-28T09:30:00Z");
+    let end = format!("people sessions ada@example.org --end={}", one["id"].as_str().unwrap());
+    house.done(&end).await;
+    assert_eq!(house.done("people sessions ada@example.org --json").await.lines().count(), 2);
+    let reset = json(&house.done("people reset ada@example.org --json").await);
+    assert_eq!(reset["ended_sessions"], 2);
+    assert!(reset["link"].as_str().unwrap().contains("/invite/"));
+    assert_eq!(house.done("people sessions ada@example.org --json").await, "");
+    let token = reset["link"].as_str().unwrap().rsplit('/').next().unwrap();
+    people.accept_link(token, &password, &visitor, NOW).await.unwrap();
+    let run = house.run("people sessions ada@example.org --end").await;
+    assert!(run.err.contains("1 sessions ended"), "{}", run.err);
+    assert_eq!(house.done("people sessions ada@example.org --json").await, "");
+}

@@ -37,7 +37,7 @@ pub(super) fn run(
     let mut found = false;
     for router in settings.catalog.routers().filter(|router| wanted(router.id.as_str())) {
         let day = router.last_changed.as_deref().unwrap_or(UNKNOWN_DAY);
-        let Some(card) = Card::of(router, day, &benchmarks) else { continue };
+        let card = Card::of(router, day, &benchmarks);
         if args.json {
             writeln!(out, "{}", serde_json::to_string(&card)?)?;
         } else {
@@ -67,7 +67,8 @@ fn print(card: &Card, out: &mut dyn Write) -> io::Result<()> {
     };
     let models: Vec<&str> = card.included_models.iter().map(|model| model.as_str()).collect();
     writeln!(out, "{}", card.id)?;
-    writeln!(out, "  benchmark score   {}", card.benchmark_score)?;
+    let score = card.benchmark_score.map_or_else(|| "not measured".to_owned(), |it| it.to_string());
+    writeln!(out, "  benchmark score   {score}")?;
     writeln!(out, "  included models   {}", models.join(", "))?;
     writeln!(out, "  last changed      {}", card.last_changed)?;
     writeln!(out, "  stability         {}", card.stability.as_str())?;

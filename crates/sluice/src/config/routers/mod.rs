@@ -4,39 +4,34 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use sluice_core::ids::ModelId;
+use sluice_gateway::vendors::documented_level;
 use sluice_routing::catalog::{Catalog, Model};
 use sluice_routing::decide::MOST_CONTENDERS;
 use sluice_routing::router::{BUILT_IN, MOST_MEMBERS, Member, PREFIX, Policy, Router, Trade};
 use sluice_routing::task::TaskType;
 
-use super::aliases;
 use super::problem::nearest;
 use super::read::{Entry, Reader};
 use super::sections::{Root, RouterSection};
 
-/// `models` and the routers over them, each with an entry among the models.
-pub(super) fn add(models: Catalog, root: &Root, reader: &mut Reader<'_>) -> Catalog {
+/// The routers of the file over `models`, each with its entry among the models.
+pub(super) fn check(
+    models: &Catalog,
+    root: &Root,
+    reader: &mut Reader<'_>,
+) -> Vec<(Router, Model)> {
     let mut routers = Vec::new();
-    let mut entries = Vec::new();
     let mut seen = HashSet::new();
     for entry in &root.routers {
-        let mut check = Check { entry, root, models: &models, reader: &mut *reader };
+        let mut check = Check { entry, root, models, reader: &mut *reader };
         check.id(&mut seen);
         if let Some(section) = &entry.value {
             let router = check.router(section);
-            entries.push(model_entry(&router, section));
-            routers.push(router);
+            let entry = model_entry(&router, section);
+            routers.push((router, entry));
         }
     }
-    for router in Router::built_in(models.models()) {
-        let id = router.id.as_str();
-        let is_taken = seen.contains(id) || models.get(id).is_some();
-        if !is_taken && !router.members.is_empty() {
-            entries.push(router.entry());
-            routers.push(router);
-        }
-    }
-    models.with_models(entries).with_routers(routers)
+    routers
 }
 
 /// Its entry among the models: what its members make of it, and what the file says.
@@ -47,7 +42,7 @@ fn model_entry(router: &Router, section: &RouterSection) -> Model {
         minimum_level: entry
             .minimum_level
             .max(section.minimum_security_level.unwrap_or_default())
-            .max(aliases::documented_level(router.id.as_str())),
+            .max(documented_level(router.id.as_str())),
         ..entry
     }
 }
