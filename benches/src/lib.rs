@@ -7,6 +7,8 @@
 pub mod answer;
 pub mod http1;
 pub mod prompt;
+#[cfg(feature = "storage")]
+pub mod records;
 pub mod routing;
 pub mod stamp;
 pub mod texts;

@@ -5,7 +5,8 @@
 
 Three kinds of clients: the OpenAI packages for Python and Node.js go through everything that
 programs do (`openai_python.py`, `openai_node.mjs`); libraries and tools run exactly what
-`sluice connect CLIENT` prints; coding agents, configured the same way, edit a file.
+`sluice connect CLIENT` prints; coding agents, configured the same way, edit a file. Beside them,
+`openapi.json` is held against the published schema of OpenAPI.
 
 Installs the pinned clients into `target/clients`, starts the scripted provider (`upstream.py`)
 and two deployments of Sluice, the second of which takes one request at a time. Prints PASS or
@@ -212,6 +213,8 @@ class Run:
             self.packages(provider, wide, narrow)
             for client in filter(self.wanted, LIBRARIES):
                 self.record(client, "runs_what_connect_prints", lambda: runs_what_is_printed(wide, client))
+            if self.wanted("openapi"):
+                self.record("openapi", "keeps_to_the_specification", lambda: keeps_to_the_specification(wide))
             for client in filter(self.wanted, AGENTS):
                 self.record(client, "edits_a_file", lambda: edits_a_file(wide, client))
         finally:
@@ -325,6 +328,16 @@ def runs_what_is_printed(deployment, client):
         output += workplace.run(command)
     # curl prints events, of which each has a piece of the answer.
     assert "forty-two" in output, output[-300:]
+
+
+def keeps_to_the_specification(deployment):
+    """`openapi.json` against the published schema of OpenAPI 3.1."""
+    file = RUN / "openapi.json"
+    with urllib.request.urlopen(deployment.origin + "/openapi.json", timeout=5) as answer:
+        file.write_bytes(answer.read())
+    command = [VENV / "bin" / "python", "-m", "openapi_spec_validator", "--schema", "3.1", file]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-600:]
 
 
 def edits_a_file(deployment, client):

@@ -1,15 +1,17 @@
 //! The repository's own commands: `cargo xtask test`, `bench`, `eval`, `train`, `fuzz`,
-//! `postgres`, `example-config`.
+//! `postgres`, `screenshots`, `example-config`, `api-docs`.
 //!
 //! Each says what it does, runs the same on a laptop as in continuous integration, and installs
 //! what it needs or says how to.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "these commands talk to a person")]
 
+mod api_docs;
 mod bench;
 mod eval;
 mod example_config;
 mod fuzz;
 mod postgres;
+mod screenshots;
 mod shell;
 mod test;
 mod tools;
@@ -34,8 +36,12 @@ enum Xtask {
     Fuzz(fuzz::Arguments),
     /// Run a command with a PostgreSQL server for tests, which is gone afterwards.
     Postgres(postgres::Arguments),
+    /// Draw every page of the dashboard in its sample states.
+    Screenshots(screenshots::Arguments),
     /// Write `sluice.example.toml` anew from the settings' comments and defaults.
     ExampleConfig,
+    /// Write the tables of `docs/api.md` anew from the table of the API.
+    ApiDocs,
 }
 
 fn main() -> ExitCode {
@@ -46,7 +52,9 @@ fn main() -> ExitCode {
         Xtask::Train(arguments) => train::run(&arguments),
         Xtask::Fuzz(arguments) => fuzz::run_targets(&arguments),
         Xtask::Postgres(arguments) => postgres::run_with(&arguments),
+        Xtask::Screenshots(arguments) => screenshots::draw(&arguments),
         Xtask::ExampleConfig => example_config::run(),
+        Xtask::ApiDocs => api_docs::write(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

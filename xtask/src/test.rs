@@ -2,14 +2,15 @@
 //!
 //! A failing step does not hide the ones after it: all run, and the command fails at the end.
 
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
 
 use crate::bench::instructions::{self, Verdict};
-use crate::postgres;
-use crate::shell::{cargo, program, run, succeeds, target_folder};
+use crate::shell::{cargo, program, root, run, succeeds, target_folder};
 use crate::tools;
+use crate::{postgres, screenshots};
 
 /// What to run.
 #[derive(clap::Args)]
@@ -36,18 +37,21 @@ enum Found {
     PassedExcept(String),
 }
 
-const STEPS: [Step; 11] = [
+/// First what only compiles, while the release build runs beside it; from `tests` on, nothing else
+/// keeps the machine busy.
+const STEPS: [Step; 12] = [
     Step { name: "format", slow: false, run: format },
     Step { name: "clippy", slow: false, run: clippy },
-    Step { name: "tests", slow: false, run: tests },
-    Step { name: "doc-tests", slow: false, run: doc_tests },
     Step { name: "docs", slow: false, run: docs },
-    Step { name: "layers", slow: false, run: layers },
     Step { name: "fuzz-targets", slow: false, run: fuzz_targets },
     Step { name: "dependencies", slow: false, run: dependencies },
     Step { name: "release", slow: true, run: release },
+    Step { name: "tests", slow: false, run: tests },
+    Step { name: "doc-tests", slow: false, run: doc_tests },
+    Step { name: "layers", slow: false, run: layers },
     Step { name: "instructions", slow: true, run: instructions },
     Step { name: "clients", slow: true, run: clients },
+    Step { name: "browser", slow: true, run: browser },
 ];
 
 /// Runs the steps and prints their table.
@@ -58,22 +62,29 @@ pub(crate) fn run_steps(arguments: &Arguments) -> anyhow::Result<()> {
         let names = STEPS.map(|step| step.name).join(", ");
         bail!("no step is called `{unknown}`; there are {names}");
     }
+    let is_chosen = |step: &&Step| match arguments.steps.is_empty() {
+        true => !(arguments.fast && step.slow),
+        false => arguments.steps.iter().any(|name| name == step.name),
+    };
     let mut rows = Vec::new();
     let begin = Instant::now();
-    for step in &STEPS {
-        let chosen = match arguments.steps.is_empty() {
-            true => !(arguments.fast && step.slow),
-            false => arguments.steps.iter().any(|name| name == step.name),
-        };
-        if chosen {
-            println!("\n=== {} ===", step.name);
-            let begin = Instant::now();
-            let found = (step.run)();
-            if let Err(error) = &found {
-                eprintln!("{}: {error:#}", step.name);
-            }
-            rows.push((step.name, begin.elapsed(), found));
+    let mut beside = match STEPS.iter().filter(is_chosen).any(|step| step.name == "release") {
+        true => release_beside(),
+        false => None,
+    };
+    for step in STEPS.iter().filter(is_chosen) {
+        println!("\n=== {} ===", step.name);
+        let begin = Instant::now();
+        if step.name == "release"
+            && let Some(mut build) = beside.take()
+        {
+            let _ = build.wait();
         }
+        let found = (step.run)();
+        if let Err(error) = &found {
+            eprintln!("{}: {error:#}", step.name);
+        }
+        rows.push((step.name, begin.elapsed(), found));
     }
     println!("\n=== summary ===");
     for (name, took, found) in &rows {
@@ -99,6 +110,12 @@ fn format() -> anyhow::Result<Found> {
     tools::need_component("fmt", "rustfmt")?;
     run(&mut cargo(&["fmt", "--all", "--check"]))?;
     run(&mut cargo(&["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"]))?;
+    // A macro declares the dashboard's pages, and there `cargo fmt` does not look for files.
+    let mut pages = std::fs::read_dir(root().join("crates/dashboard/src/pages"))?
+        .map(|entry| Ok(entry?.path().join("mod.rs")))
+        .collect::<std::io::Result<Vec<_>>>()?;
+    pages.retain(|page| page.exists());
+    run(program("rustfmt").args(["--edition", "2024", "--check"]).args(pages))?;
     Ok(Found::Passed)
 }
 
@@ -162,8 +179,17 @@ fn dependencies() -> anyhow::Result<Found> {
     Ok(Found::Passed)
 }
 
+const RELEASE: [&str; 5] = ["build", "--release", "--locked", "--package", "sluice"];
+
+/// Begins the release build, silently, beside other steps: for half of its time it optimises the
+/// program as a whole, which keeps a single core busy. What it has to say is said by the step, which
+/// runs it again.
+fn release_beside() -> Option<Child> {
+    cargo(&RELEASE).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()
+}
+
 fn release() -> anyhow::Result<Found> {
-    run(&mut cargo(&["build", "--release", "--locked", "--package", "sluice"]))?;
+    run(&mut cargo(&RELEASE))?;
     Ok(Found::Passed)
 }
 
@@ -190,5 +216,21 @@ fn clients() -> anyhow::Result<Found> {
     tools::need_system_program("npm", "npm")?;
     let binary = target_folder().join("release/sluice");
     run(program("python3").arg("tests/clients/run.py").arg("--binary").arg(binary))?;
+    Ok(Found::Passed)
+}
+
+/// A real browser walks through the dashboard of the release binary.
+fn browser() -> anyhow::Result<Found> {
+    let packages = screenshots::packages()?;
+    let mut tests = std::fs::read_dir(root().join("tests/browser"))?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<std::io::Result<Vec<_>>>()?;
+    tests.retain(|path| path.to_string_lossy().ends_with(".test.mjs"));
+    tests.sort();
+    run(program("node")
+        .args(["--test", "--test-reporter=spec", "--test-concurrency=1"])
+        .args(tests)
+        .env("SLUICE_BROWSER_PACKAGES", packages)
+        .env("SLUICE_BINARY", target_folder().join("release/sluice")))?;
     Ok(Found::Passed)
 }

@@ -26,6 +26,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
         &["sluice-core", "sluice-security", "sluice-routing", "sluice-providers", "sluice-storage"],
     ),
     ("sluice-api", &["sluice-core", "sluice-gateway"]),
+    ("sluice-dashboard", &["sluice-core", "sluice-gateway"]),
     (
         "sluice",
         &[
@@ -36,6 +37,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
             "sluice-storage",
             "sluice-gateway",
             "sluice-api",
+            "sluice-dashboard",
         ],
     ),
     ("sluice-testkit", &["sluice-core"]),
@@ -48,10 +50,11 @@ const IMPORTS: &[(&str, &[&str])] = &[
 
 /// Foreign packages that only some of ours may import: each stands for a concern with one home.
 const CONFINED: &[(&str, &[&str])] = &[
-    ("axum", &["sluice-api", "sluice", "sluice-testkit"]),
+    ("axum", &["sluice-dashboard", "sluice-testkit"]),
     // The bench fills a database with more rows than any surface could make in time.
     ("sqlx", &["sluice-storage", "sluice-bench"]),
     ("redis", &["sluice-storage"]),
+    ("askama", &["sluice-dashboard"]),
     ("hyper-rustls", &["sluice-providers"]),
     ("tracing-subscriber", &["sluice"]),
     // Libraries have errors of their own, and leave the command line to programs.

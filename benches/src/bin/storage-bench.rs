@@ -8,7 +8,8 @@ use std::time::Instant;
 use clap::{Parser, Subcommand};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
-use sluice_core::clock::UnixMillis;
+use sluice_bench::records::{Dialect, statements};
+use sluice_core::clock::{Clock as _, SystemClock, UnixMillis};
 use sluice_core::ids::RequestId;
 use sluice_core::level::SecurityLevel;
 use sluice_core::money::PicoUsd;
@@ -37,6 +38,11 @@ enum What {
         /// Keys. There is a person for each ten of them, and a team for each hundred.
         keys: u64,
     },
+    /// Adds records of the account that `fill` made, over the last ninety days.
+    Records {
+        /// Records.
+        rows: u64,
+    },
     /// Carries records of so many requests, each with its audit entry, from the journal into the
     /// database, and prints what that took.
     Ingest {
@@ -62,6 +68,12 @@ async fn main() -> anyhow::Result<()> {
         What::Fill { keys } => {
             store.close().await;
             fill(&data, url.as_deref(), keys).await
+        }
+        What::Records { rows } => {
+            store.close().await;
+            let until = SystemClock.now().0;
+            let dialect = if url.is_some() { Dialect::Postgres } else { Dialect::Sqlite };
+            execute(&data, url.as_deref(), statements(rows, until, dialect)).await
         }
         What::Ingest { requests, keys } => ingest(store, &master_key, &data, requests, keys).await,
     }
@@ -117,12 +129,17 @@ async fn fill(data: &Path, url: Option<&str>, keys: u64) -> anyhow::Result<()> {
             numbers(keys)
         ),
     ];
+    execute(data, url, statements.into()).await
+}
+
+async fn execute(data: &Path, url: Option<&str>, statements: Vec<String>) -> anyhow::Result<()> {
     match url {
         Some(url) => {
             let pool = sqlx::PgPool::connect(url).await?;
             for statement in statements {
                 sqlx::raw_sql(sqlx::AssertSqlSafe(statement)).execute(&pool).await?;
             }
+            sqlx::raw_sql("ANALYZE").execute(&pool).await?;
             pool.close().await;
         }
         None => {

@@ -7,6 +7,7 @@
 //! nginx in the same run. What holds on a busy machine as well is the number of instructions, which
 //! `instructions` counts.
 
+mod dashboard;
 pub(crate) mod instructions;
 mod process;
 mod report;
@@ -67,6 +68,8 @@ enum Part {
     Routing(routing::Arguments),
     /// Measure what a large company and its records cost, on both databases.
     Storage(storage::Arguments),
+    /// Measure pages over millions of records, and what people who browse cost the API.
+    Dashboard(dashboard::Arguments),
     /// Count what a request costs in instructions, beside the documented table.
     Instructions(instructions::Arguments),
 }
@@ -105,6 +108,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Some(Part::Security(arguments)) => return security::run(arguments),
         Some(Part::Routing(arguments)) => return routing::run(arguments),
         Some(Part::Storage(arguments)) => return storage::run(arguments),
+        Some(Part::Dashboard(arguments)) => return dashboard::run(arguments),
         Some(Part::Instructions(arguments)) => return instructions::run(arguments),
         None => {}
     }
