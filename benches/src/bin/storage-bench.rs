@@ -213,6 +213,7 @@ fn of_request(number: u64, keys: u64) -> [JournalEntry; 2] {
         simulated: false,
         filter: Default::default(),
         route: None,
+        max_tokens_lowered: None,
     };
     let entry = AuditEntry {
         audit_id,

@@ -1,16 +1,21 @@
-//! What a router decided, as callers are told: four headers on its answers.
+//! What was decided before a model was asked, as callers are told: four headers on the answers of
+//! routers, and one where a budget lowered the bound on generated tokens.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use sluice_core::routing::RouteRecord;
+use sluice_gateway::accounting::Decided;
 
 const ROUTER: HeaderName = HeaderName::from_static("svc-router");
 const TASK_TYPE: HeaderName = HeaderName::from_static("svc-task-type");
 const COMPLEXITY: HeaderName = HeaderName::from_static("svc-complexity");
 const ROUTE_REASON: HeaderName = HeaderName::from_static("svc-route-reason");
+const MAX_TOKENS_LOWERED: HeaderName = HeaderName::from_static("svc-max-tokens-lowered");
 
-/// Writes the four headers, where a router was asked.
-pub(crate) fn write_headers(route: Option<&RouteRecord>, headers: &mut HeaderMap) {
-    let Some(route) = route else { return };
+/// Writes those headers that there is something to say in.
+pub(crate) fn write_headers(decided: &Decided, headers: &mut HeaderMap) {
+    if let Some(tokens) = decided.max_tokens_lowered {
+        headers.insert(MAX_TOKENS_LOWERED, tokens.into());
+    }
+    let Some(route) = &decided.route else { return };
     for (name, value) in [
         (ROUTER, route.router.to_string()),
         (TASK_TYPE, route.task_type.clone()),
@@ -26,6 +31,10 @@ pub(crate) fn write_headers(route: Option<&RouteRecord>, headers: &mut HeaderMap
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use sluice_core::routing::RouteRecord;
+
     use super::*;
 
     #[test]
@@ -41,10 +50,12 @@ mod tests {
             candidates: Vec::new(),
         };
         let mut headers = HeaderMap::new();
-        write_headers(None, &mut headers);
+        write_headers(&Decided::default(), &mut headers);
         assert!(headers.is_empty());
-        write_headers(Some(&route), &mut headers);
+        let decided = Decided { route: Some(Arc::new(route)), max_tokens_lowered: Some(300) };
+        write_headers(&decided, &mut headers);
         for (name, value) in [
+            ("svc-max-tokens-lowered", "300"),
             ("svc-router", "svc/auto"),
             ("svc-task-type", "debug"),
             ("svc-complexity", "0.417"),

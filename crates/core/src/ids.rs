@@ -68,6 +68,8 @@ id! {
     PersonId
     /// A service: what holds keys and is no person.
     ServiceId
+    /// A budget.
+    BudgetId
     /// A request; also its usage record and the response header `x-request-id`.
     RequestId
 }

@@ -22,6 +22,7 @@
 //! | route record | which model a router chose, and why | [`routing::RouteRecord`] |
 //! | level | how strictly a request is filtered | [`level::SecurityLevel`] |
 //! | region | where a request may be processed | [`region::Region`] |
+//! | measure, window | what is added up, and how long until it is whole again | [`measure::Measure`], [`window::Window`] |
 //! | retention | what may be written down about a request | [`policy::Retention`] |
 
 pub mod answer;
@@ -33,6 +34,7 @@ pub mod ids;
 pub mod json;
 pub mod key;
 pub mod level;
+pub mod measure;
 pub mod money;
 pub mod organisation;
 pub mod outcome;
@@ -43,6 +45,7 @@ pub mod sealed;
 pub mod secret;
 pub mod source;
 pub mod usage;
+pub mod window;
 pub mod wire;
 
 /// An immutable UTF-8 string that shares its bytes: a slice of a request or answer costs no copy.

@@ -23,6 +23,12 @@ impl PicoUsd {
         self.0 as f64 / PICOS as f64
     }
 
+    /// What is left of it without `other`.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+
     /// The sum, which stays at the largest amount where it would not fit.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
@@ -44,6 +50,34 @@ impl fmt::Display for PicoUsd {
         }
         write!(f, "{whole}.{part:0digits$}")
     }
+}
+
+/// Why a text is not an amount of money.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected US dollars with at most 12 decimals, such as \"0.25\"")]
+pub struct InvalidAmount;
+
+impl FromStr for PicoUsd {
+    type Err = InvalidAmount;
+
+    /// Reads US dollars, exactly: `"0.0375"`. At most nine million, which databases can keep.
+    fn from_str(text: &str) -> Result<Self, InvalidAmount> {
+        let picos = decimal(text, 12).filter(|picos| i64::try_from(*picos).is_ok());
+        picos.map(Self).ok_or(InvalidAmount)
+    }
+}
+
+/// A decimal number in units of 10 to the power of minus `decimals`; `None` where it has more of
+/// them, does not fit or is none.
+fn decimal(text: &str, decimals: usize) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if !digits(whole) || !digits(part) || part.len() > decimals {
+        return None;
+    }
+    let part: u64 = format!("{part:0<decimals$}").parse().ok()?;
+    let unit = 10_u64.checked_pow(u32::try_from(decimals).ok()?)?;
+    whole.parse::<u64>().ok()?.checked_mul(unit)?.checked_add(part)
 }
 
 /// What one token costs. A price of one dollar a million tokens is 1 000 000 pico-dollars a token.
@@ -74,14 +108,7 @@ impl FromStr for TokenPrice {
 
     /// Reads US dollars per million tokens, exactly: `"0.0375"`.
     fn from_str(text: &str) -> Result<Self, InvalidPrice> {
-        let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
-        let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        if !digits(whole) || !digits(part) || part.len() > 6 {
-            return Err(InvalidPrice);
-        }
-        let whole: u64 = whole.parse().map_err(|_| InvalidPrice)?;
-        let part: u64 = format!("{part:0<6}").parse().map_err(|_| InvalidPrice)?;
-        whole.checked_mul(1_000_000).and_then(|w| w.checked_add(part)).map(Self).ok_or(InvalidPrice)
+        decimal(text, 6).map(Self).ok_or(InvalidPrice)
     }
 }
 
@@ -140,6 +167,16 @@ mod tests {
         assert_eq!("1.00".parse(), Ok(TokenPrice(1_000_000)));
         for text in ["", ".", "1.", ".5", "-1", "1e3", "0.0000001", "1,5", "99999999999999999999"] {
             assert_eq!(text.parse::<TokenPrice>(), Err(InvalidPrice), "{text}");
+        }
+    }
+
+    #[test]
+    fn amounts_are_read_and_written_exactly() {
+        for text in ["0", "1", "0.25", "0.000000000001", "9000000"] {
+            assert_eq!(text.parse::<PicoUsd>().unwrap().to_string(), text);
+        }
+        for text in ["", "-1", "1e3", "1,5", "$5", "0.0000000000001", "10000000"] {
+            assert_eq!(text.parse::<PicoUsd>(), Err(InvalidAmount), "{text}");
         }
     }
 

@@ -65,8 +65,17 @@ pub struct Receipt {
     pub audit_id: String,
     /// What the filter did with the request and its answer.
     pub filter: FilterRecord,
+    /// What was decided before anybody was asked.
+    pub decided: Decided,
+}
+
+/// What is decided before anybody is asked, as the caller is told.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Decided {
     /// What a router decided; `None` where a model was asked.
     pub route: Option<Arc<RouteRecord>>,
+    /// The bound on generated tokens, where a budget lowered it.
+    pub max_tokens_lowered: Option<u32>,
 }
 
 /// What is known of a request when it is admitted.
@@ -87,6 +96,8 @@ pub struct Admitted {
     pub model_asked: String,
     /// Whether the answer is streamed.
     pub stream: bool,
+    /// The bound on generated tokens, where a budget lowered it.
+    pub max_tokens_lowered: Option<u32>,
 }
 
 /// Meters one request.
@@ -235,9 +246,9 @@ impl Meter {
         }
     }
 
-    /// What a router decided, if one was asked.
-    pub(crate) fn route(&self) -> Option<&Arc<RouteRecord>> {
-        self.0.as_ref()?.route.as_ref()
+    /// What was decided before anybody was asked.
+    pub(crate) fn decided(&self) -> Decided {
+        self.0.as_ref().map(|running| running.decided()).unwrap_or_default()
     }
 
     /// The request has passed the filter: its answer goes this way back.
@@ -346,6 +357,11 @@ impl Filtering {
 }
 
 impl Running {
+    fn decided(&self) -> Decided {
+        let max_tokens_lowered = self.admitted.max_tokens_lowered;
+        Decided { route: self.route.clone(), max_tokens_lowered }
+    }
+
     fn note_text(&mut self, text: &JsonText) {
         self.text_bytes = self.text_bytes.saturating_add(text.size());
         if self.text.len() < COUNTED_BYTES {
@@ -469,9 +485,10 @@ impl Running {
             region: candidate.region,
             audit_id: self.audit_id.clone().unwrap_or_default(),
             filter: facts.filter,
-            route: self.route.clone(),
+            decided: self.decided(),
         });
-        let spent = Spend { tokens: usage.total_tokens(), cost: cost.unwrap_or_default() };
+        let cost = cost.unwrap_or_default();
+        let spent = Spend { tokens: usage.total_tokens(), cost, most: cost };
         self.admitted.permit.settle(spent, now);
         receipt
     }

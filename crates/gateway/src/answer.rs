@@ -3,7 +3,6 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -11,11 +10,10 @@ use sluice_core::event::{Delta, StreamEvent};
 use sluice_core::filtering::FilterRecord;
 use sluice_core::ids::ModelId;
 use sluice_core::outcome::Outcome;
-use sluice_core::routing::RouteRecord;
 use sluice_providers::error::ProviderErrorKind;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::accounting::{Meter, Receipt};
+use crate::accounting::{Decided, Meter, Receipt};
 use crate::call::TimedCall;
 use crate::cut::Cut;
 use crate::dispatch::{CallFailure, OpenStream, failure, own_error};
@@ -59,7 +57,7 @@ enum State {
 pub struct AnswerStream {
     /// The model that answers, as soon as one does.
     model: Option<ModelId>,
-    route: Option<Arc<RouteRecord>>,
+    decided: Decided,
     state: State,
     timeouts: Timeouts,
     /// When the whole request has to be over.
@@ -81,25 +79,25 @@ pub struct AnswerStream {
 impl AnswerStream {
     pub(crate) fn opened(
         opened: Opened,
-        route: Option<Arc<RouteRecord>>,
+        decided: Decided,
         timeouts: Timeouts,
         deadline: Instant,
         shutdown: ShutdownWatch,
     ) -> Self {
         let filter = opened.meter.filter_record();
         let bounds = (timeouts, deadline, shutdown);
-        Self::new(State::Open(Box::new(opened)), route, bounds, false, filter)
+        Self::new(State::Open(Box::new(opened)), decided, bounds, false, filter)
     }
 
     /// The provider has said nothing for the length of a keep-alive: the caller hears a comment
     /// first and the answer later.
     pub(crate) fn opening(
         opening: Opening,
-        route: Option<Arc<RouteRecord>>,
+        decided: Decided,
         bounds: (Timeouts, Instant, ShutdownWatch),
         filter: FilterRecord,
     ) -> Self {
-        Self::new(State::Opening(opening), route, bounds, true, filter)
+        Self::new(State::Opening(opening), decided, bounds, true, filter)
     }
 
     /// The model that answers; `None` until one does.
@@ -107,9 +105,9 @@ impl AnswerStream {
         self.model.as_ref()
     }
 
-    /// What a router decided; `None` where a model was asked.
-    pub fn route(&self) -> Option<&Arc<RouteRecord>> {
-        self.route.as_ref()
+    /// What was decided before anybody was asked.
+    pub fn decided(&self) -> &Decided {
+        &self.decided
     }
 
     /// What the filter did with the request: all that is known before the answer.
@@ -129,7 +127,7 @@ impl AnswerStream {
 
     fn new(
         state: State,
-        route: Option<Arc<RouteRecord>>,
+        decided: Decided,
         (timeouts, deadline, shutdown): (Timeouts, Instant, ShutdownWatch),
         overdue: bool,
         filter: FilterRecord,
@@ -142,7 +140,7 @@ impl AnswerStream {
         };
         Self {
             model,
-            route,
+            decided,
             state,
             timeouts,
             deadline,

@@ -18,7 +18,7 @@ const LARGEST_WINDOW: u64 = 2_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bounds {
     /// Of its prompt.
-    prompt: u64,
+    pub(crate) prompt: u64,
     /// Of what the caller sees of all its answers: `max_tokens`, else the model's own limit.
     pub(crate) output: u64,
     /// Of what the model thinks for all its answers. Some services do not count thoughts against

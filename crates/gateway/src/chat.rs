@@ -10,12 +10,13 @@ use tokio::time::{Instant, timeout};
 
 use crate::accounting::{Admitted, Meter, Receipt};
 use crate::answer::{AnswerStream, Opened, Opening};
+use crate::costs::Costs;
 use crate::cut::Cut;
 use crate::dispatch::{Answered, Dispatch};
 use crate::error::{ChatError, Unanswered};
 use crate::filtering::{self, Passed};
 use crate::gateway::Gateway;
-use crate::limits::{LimitExceeded, Permit, Slot, Spend};
+use crate::limits::{LimitExceeded, Money, Permit, Slot};
 use crate::plan::{self, Asked, Candidate, Plan};
 use crate::policy;
 use crate::principal::Principal;
@@ -53,7 +54,8 @@ impl Gateway {
         arrival: Duration,
     ) -> Result<Slot, LimitExceeded> {
         let lapses = arrived_at.plus(arrival + self.snapshot().timeouts.total + LEASE_MARGIN);
-        principal.subjects.slot(arrived_at, lapses)
+        let slot = principal.subjects.slot(arrived_at, lapses);
+        slot.map_err(|exceeded| self.with_page(exceeded, principal))
     }
 
     /// Answers `chat` for `principal`, who holds `slot`.
@@ -102,12 +104,20 @@ impl Gateway {
             context: &context,
             prompt_tokens: estimate.prompt_tokens,
         };
-        let Plan { candidates, record: route, turn } = asked.plan(&model.answering)?;
+        let Plan { mut candidates, record: route, turn } = asked.plan(&model.answering)?;
         // Half a minute past the last timeout nobody can be at work on the request any more.
         let lapses = context.arrived_at.plus(snapshot.timeouts.total + LEASE_MARGIN);
-        let wanted = Spend { tokens: estimate.reserve, ..Spend::default() };
         // By the clock of this moment: a body may have taken long to arrive.
-        let permit = slot.admit(wanted, self.now(), lapses)?;
+        let now = self.now();
+        let costs = match principal.subjects.money() {
+            Money::Unlimited => Costs::default(),
+            money => {
+                let left = principal.subjects.money_left(now);
+                Costs::of(&chat, &mut candidates, &estimate, (money, left))?
+            }
+        };
+        let permit = slot.admit(costs.spend(estimate.reserve), now, lapses);
+        let permit = permit.map_err(|exceeded| self.with_page(exceeded, &principal))?;
         self.note_limits(&permit);
         let deadline = Instant::from_std(context.arrived) + snapshot.timeouts.total;
         let filter = snapshot.filter.clone();
@@ -123,6 +133,7 @@ impl Gateway {
             ratio,
             model_asked: chat.model.to_string(),
             stream: chat.stream,
+            max_tokens_lowered: costs.lowered,
         };
         let mut meter = Meter::new(self.accounting.clone(), admitted);
         if let Some(route) = route {
@@ -151,6 +162,15 @@ impl Gateway {
 }
 
 impl Gateway {
+    /// What stands in the way, with the page that shows it: that of the budget, else the key's.
+    fn with_page(&self, exceeded: LimitExceeded, principal: &Principal) -> LimitExceeded {
+        let page = self.pages_url().map(|pages| match &exceeded.budget {
+            Some(budget) => format!("{pages}/budgets/{budget}"),
+            None => format!("{pages}/keys/{}", principal.key.id),
+        });
+        LimitExceeded { page, ..exceeded }
+    }
+
     /// Notes what an admission leaves beside its reservation.
     fn note_limits(&self, permit: &Permit) {
         if permit.is_over_a_soft_limit() {
@@ -200,14 +220,16 @@ impl Journey {
 
     async fn stream(self) -> Result<Answer, Unanswered> {
         let (timeouts, deadline) = (self.timeouts, self.deadline);
-        let route = self.meter.route().cloned();
+        let decided = self.meter.decided();
         let filter = self.meter.filter_record();
         let shutdown = self.gateway.shutdown.watch();
         let mut opening: Opening = Box::pin(self.open());
         // As long as no comment has to be sent, an error can still be an HTTP status.
         let stream = match timeout(timeouts.keep_alive, &mut opening).await {
-            Ok(opened) => AnswerStream::opened(opened?, route, timeouts, deadline, shutdown),
-            Err(_) => AnswerStream::opening(opening, route, (timeouts, deadline, shutdown), filter),
+            Ok(opened) => AnswerStream::opened(opened?, decided, timeouts, deadline, shutdown),
+            Err(_) => {
+                AnswerStream::opening(opening, decided, (timeouts, deadline, shutdown), filter)
+            }
         };
         Ok(Answer::Stream(Box::new(stream)))
     }

@@ -125,6 +125,7 @@ impl Directory {
         add_missing(&mut kept.teams, &around.teams);
         add_missing(&mut kept.people, &around.people);
         add_missing(&mut kept.services, &around.services);
+        kept.budgets.take_over(around.budgets.clone());
         drop(kept);
         self.put(&mut writing, [key.clone()]);
         true
@@ -165,6 +166,7 @@ impl Directory {
         for account in organisation.accounts.values() {
             counted.add(SubjectKind::Account, &rules.account_allowances(account));
         }
+        counted.add_budgets(organisation.budgets.iter().filter(|budget| budget.is_there()));
         counted
     }
 
@@ -259,7 +261,8 @@ fn concerns_principals(kept: &Organisation, changed: &Organisation) -> bool {
     let team = |old: &TeamRecord, new: &TeamRecord| {
         old.department_id != new.department_id || life(&old.life, &new.life)
     };
-    differ(&kept.accounts, &changed.accounts, PartialEq::ne)
+    !changed.budgets.is_empty()
+        || differ(&kept.accounts, &changed.accounts, PartialEq::ne)
         || differ(&kept.departments, &changed.departments, |old, new| life(&old.life, &new.life))
         || differ(&kept.teams, &changed.teams, team)
         || differ(&kept.people, &changed.people, |old, new| life(&old.life, &new.life))

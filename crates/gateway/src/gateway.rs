@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use arc_swap::{ArcSwap, Guard};
 use sluice_core::clock::{Clock, UnixMillis};
@@ -11,7 +11,9 @@ use sluice_core::ids::ModelId;
 use sluice_core::organisation::{Actor, KeyScope};
 use sluice_routing::catalog::Model;
 use sluice_routing::classify;
-use sluice_storage::{KeyHash, KeyHasher, KeyRecord, Known, SecretRecord, StorageError, Store};
+use sluice_storage::{
+    BudgetRecord, KeyHash, KeyHasher, KeyRecord, Known, SecretRecord, StorageError, Store,
+};
 
 use crate::accounting::Accounting;
 use crate::changes::Changes;
@@ -19,7 +21,9 @@ use crate::directory::Directory;
 use crate::estimate::Calibration;
 use crate::guard::GuessGuard;
 use crate::health::ProviderState;
-use crate::limits::{self, AllowanceView, LimitExceeded, RateView};
+use crate::limits::{
+    self, Allowance, AllowanceView, Bound, LimitExceeded, LimitSubjects, RateView,
+};
 use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::newcomers::Newcomers;
@@ -44,6 +48,8 @@ pub struct Gateway {
     pub(crate) conversations: Conversations,
     pub(crate) accounting: Arc<Accounting>,
     changes: Changes,
+    /// Where pages are served, without a slash at the end.
+    pages_url: OnceLock<String>,
     draining: AtomicBool,
     pub(crate) shutdown: Shutdown,
     records_are_stuck: AtomicBool,
@@ -89,6 +95,7 @@ impl Gateway {
             conversations,
             accounting: Arc::new(accounting),
             changes: Changes::default(),
+            pages_url: OnceLock::new(),
             draining: AtomicBool::new(false),
             shutdown: Shutdown::default(),
             records_are_stuck: AtomicBool::new(false),
@@ -102,6 +109,16 @@ impl Gateway {
     pub fn with_store(mut self, store: Store) -> Self {
         self.newcomers = Newcomers::of(store);
         self
+    }
+
+    /// Pages are served at this address: refusals name them from now on.
+    pub fn serves_pages_at(&self, url: &str) {
+        // Nobody moves them while the server runs.
+        let _ = self.pages_url.set(url.to_owned());
+    }
+
+    pub(crate) fn pages_url(&self) -> Option<&str> {
+        self.pages_url.get().map(String::as_str)
     }
 
     /// Requests as they end, for whoever watches.
@@ -223,6 +240,16 @@ impl Gateway {
         let mut secrets = key.secrets.iter().filter(|secret| secret.is_valid_at(now));
         let principal = secrets.find_map(|secret| self.recognise(&secret.hash, now).ok());
         principal.map_or_else(Vec::new, |principal| principal.subjects.views(now))
+    }
+
+    /// What is used of a budget, and what running requests hold. Whether somebody may know is for the
+    /// caller to ask.
+    pub fn budget(&self, budget: &BudgetRecord, now: UnixMillis) -> Option<AllowanceView> {
+        let subject = budget.subject.clone();
+        let ledger = self.ledgers.of(&subject);
+        let allowances = [Allowance::of_budget(budget)].into();
+        let subjects = LimitSubjects::new([Bound { subject, ledger, allowances }]);
+        subjects.views(now).pop()
     }
 
     /// The key that is presented.

@@ -112,6 +112,8 @@ impl GuessGuard {
             what: "failed sign-ins a minute",
             detail: String::new(),
             setting: Arc::default(),
+            budget: None,
+            page: None,
             retry_after: Some(Duration::from_secs(wait)),
             too_large: None,
         });

@@ -12,6 +12,7 @@ mod call;
 pub mod changes;
 pub mod chat;
 pub mod connect;
+mod costs;
 mod cut;
 mod directory;
 mod dispatch;
@@ -50,9 +51,9 @@ pub use sluice_routing::card;
 pub use sluice_routing::catalog;
 /// What administration and people hand out.
 pub use sluice_storage::{
-    AccountRecord, AdministrationEntry, AuditEntry, AuditVerification, ChainedEntry,
+    AccountRecord, AdministrationEntry, AuditEntry, AuditVerification, BudgetRecord, ChainedEntry,
     DepartmentRecord, Figures, KeyRecord, Life, Organisation, PersonRecord, Record, RecordCursor,
     RecordsFilter, RecordsPage, SecretRecord, SeenRecord, ServiceRecord, SessionRecord, Sight,
-    Suspension, TeamRecord, TrailCursor, TrailEntry, TrailFilter, TrailKind, TrailPage, Turn,
-    UsageRecord,
+    Suspension, TeamRecord, TopUp, TrailCursor, TrailEntry, TrailFilter, TrailKind, TrailPage,
+    Turn, UsageRecord,
 };

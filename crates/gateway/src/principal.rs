@@ -8,7 +8,7 @@ use sluice_core::key::Suite;
 use sluice_core::organisation::{Attribution, Subject};
 use sluice_storage::{AccountRecord, KeyRecord, Organisation, SecretRecord};
 
-use crate::limits::{Bound, Ledger, LimitSubjects};
+use crate::limits::{Allowance, Bound, Ledger, LimitSubjects};
 use crate::snapshot::Rules;
 
 /// A key and its account.
@@ -90,19 +90,31 @@ impl Principal {
         ledgers: &Ledgers,
     ) -> Option<Self> {
         let account = organisation.accounts.get(&key.account_id)?;
-        let bound = |subject: Subject, allowances| {
-            let ledger = ledgers.of(&subject);
-            Bound { ledger, subject, allowances }
-        };
-        // Departments, teams and holders have no allowances, and what nothing binds needs no ledger.
-        let subjects = LimitSubjects::new([
-            bound(Subject::Key(key.id.clone()), rules.key_allowances(key)),
-            bound(Subject::Account(account.id.clone()), rules.account_allowances(account)),
-        ]);
+        let attribution = organisation.attribution(key);
+        let mut bounds = Vec::new();
+        for subject in attribution.subjects() {
+            // What nothing binds needs no ledger, but for keys and accounts, whose use is shown.
+            let (figures, is_counted) = match &subject {
+                Subject::Key(_) => (rules.key_allowances(key), true),
+                Subject::Account(_) => (rules.account_allowances(account), true),
+                _ => (Arc::default(), false),
+            };
+            let budgets: Vec<Allowance> =
+                organisation.budgets.of(&subject).map(Allowance::of_budget).collect();
+            if budgets.is_empty() && !is_counted {
+                continue;
+            }
+            let allowances = match budgets.is_empty() {
+                true => figures,
+                false => figures.iter().cloned().chain(budgets).collect(),
+            };
+            bounds.push(Bound { ledger: ledgers.of(&subject), subject, allowances });
+        }
+        let subjects = LimitSubjects::new(bounds);
         Some(Self {
             suite: rules.account_rules(account).suite,
             subjects,
-            attribution: organisation.attribution(key),
+            attribution,
             suspended: organisation.suspension(key),
             secret: secret.clone(),
             account: account.clone(),

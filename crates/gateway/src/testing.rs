@@ -22,7 +22,7 @@ use sluice_core::source::{Source, SourceMember};
 use sluice_providers::adapter::Adapter;
 use sluice_providers::adapters::gemini::GeminiGenerateContent;
 use sluice_providers::adapters::openai::OpenAiChat;
-use sluice_providers::endpoint::{Auth, Endpoint, Quirks};
+use sluice_providers::endpoint::{Auth, Endpoint, Quirks, Target};
 use sluice_providers::upstream::{Sending, TransportError, Upstream};
 use sluice_routing::catalog::{Capabilities, Catalog, Deployment, Model};
 use sluice_routing::quality::Quality;
@@ -42,6 +42,7 @@ use crate::health::ProviderHealth;
 use crate::limits::{Bound, Ledger, LimitSubjects};
 use crate::live::Live;
 use crate::metrics::Metrics;
+use crate::plan::Candidate;
 use crate::principal::Principal;
 use crate::request::RequestContext;
 use crate::snapshot::{Provider, Rules, Snapshot, Speeds, Timeouts};
@@ -433,6 +434,23 @@ pub(crate) fn deployment(provider: &str, region: Option<Region>) -> Deployment {
 
 pub(crate) fn provider(id: &str, upstream: Arc<dyn Upstream>) -> Provider {
     speaking(Arc::new(OpenAiChat), id, upstream)
+}
+
+/// The model `m` at a provider that answers nothing.
+pub(crate) fn candidate(id: &str) -> Candidate {
+    let (model, provider) = (model("m"), provider(id, Arc::new(Scripted::default())));
+    Candidate {
+        region: None,
+        target: Target {
+            endpoint: provider.endpoint.clone(),
+            upstream_model: "up".to_owned(),
+            max_tokens: None,
+            output_limit: model.output_limit,
+        },
+        speed: Arc::default(),
+        model: Arc::new(model),
+        provider,
+    }
 }
 
 fn speaking(adapter: Arc<dyn Adapter>, id: &str, upstream: Arc<dyn Upstream>) -> Provider {

@@ -14,7 +14,7 @@ use sluice_gateway::vendors::Vendors;
 
 use crate::commands::records::Records;
 use crate::commands::{
-    Exit, accounts, audit, catalog, check, connect, example_config, filter, keys, models,
+    Exit, accounts, audit, budgets, catalog, check, connect, example_config, filter, keys, models,
     organisation, providers, route, storage, usage,
 };
 use crate::config::{Problems, ProcessEnvironment, Settings};
@@ -102,6 +102,8 @@ enum Command {
     Providers(providers::ProvidersArgs),
     /// Puts in, lists, changes and removes models
     Models(models::ModelsArgs),
+    /// What accounts, departments, teams, people, services and keys may use
+    Budgets(budgets::BudgetsArgs),
     /// Makes, lists, rotates and revokes service keys
     Keys(keys::KeysArgs),
     /// Makes, lists and changes accounts
@@ -196,6 +198,10 @@ async fn run(command: Command, out: &mut dyn Write, err: &mut dyn Write) -> io::
                 let input = providers::Input { environment: &environment, stdin: &mut io::stdin() };
                 providers::run(args, &settings, input, clock.now(), out, err).await
             }
+            Err(problems) => refuse(&problems, err),
+        },
+        Command::Budgets(args) => match settings(args.config.as_deref()).await {
+            Ok(settings) => budgets::run(args, &settings, clock.now(), out, err).await,
             Err(problems) => refuse(&problems, err),
         },
         Command::Models(args) => match settings(args.config.as_deref()).await {

@@ -15,6 +15,7 @@ use crate::audit::{self, AuditSeal};
 use crate::changes;
 use crate::database::{Transaction, Value, insert_many, insert_one, sql, update_one};
 use crate::error::StorageError;
+use crate::items::ItemChange;
 use crate::keys::{self, KEYS, KeyRecord, SECRETS, key_values, secret_values};
 use crate::master_key::MasterKey;
 use crate::open::Store;
@@ -26,7 +27,6 @@ use crate::organisation::{
 use crate::seal::{Outside, SealFile};
 use crate::sign_in::{SignInDeed, end_sessions};
 use crate::trail::{AdministrationEntry, Doing};
-use crate::vendors::VendorChange;
 
 const DOING: &str = "write the change";
 
@@ -181,12 +181,12 @@ impl Store {
         self.administer_all(key, doing, changes, &[], deeds).await
     }
 
-    /// The same for providers and models.
-    pub async fn administer_vendors(
+    /// The same for providers, models and budgets.
+    pub async fn administer_items(
         &self,
         key: &MasterKey,
         doing: &Doing,
-        changes: &[VendorChange],
+        changes: &[ItemChange],
     ) -> Result<(), StorageError> {
         self.administer_all(key, doing, &[], changes, &[]).await
     }
@@ -196,17 +196,17 @@ impl Store {
         key: &MasterKey,
         doing: &Doing,
         changes: &[Change],
-        vendors: &[VendorChange],
+        items: &[ItemChange],
         deeds: &[SignInDeed],
     ) -> Result<(), StorageError> {
-        let mut entries = Vec::with_capacity(changes.len() + vendors.len() + deeds.len());
+        let mut entries = Vec::with_capacity(changes.len() + items.len() + deeds.len());
         for change in changes {
             let before = change.old.as_ref().map(Record::to_json).transpose()?;
             let of = (change.new.subject().to_string(), change.new.account_id().clone());
             let states = (before, change.new.to_json()?);
             entries.push(AdministrationEntry::new(doing, change.verb, of, states)?);
         }
-        for change in vendors {
+        for change in items {
             entries.push(AdministrationEntry::new(
                 doing,
                 change.verb,
@@ -226,12 +226,12 @@ impl Store {
             if doing.judged_at.is_some_and(|judged_at| judged_at != before) {
                 return Err(StorageError::ChangedMeanwhile);
             }
-            let version = match (changes, vendors) {
+            let version = match (changes, items) {
                 ([], []) => before,
                 _ => changes::bump(&mut tx, DOING).await?,
             };
             write(&mut tx, changes, version).await?;
-            for change in vendors {
+            for change in items {
                 change.write(&mut tx, version).await?;
             }
             let mut found = HashSet::new();

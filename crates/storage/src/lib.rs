@@ -19,6 +19,8 @@
 //! | `sign_in` | how people sign in: passwords, codes, sessions, links |
 //! | `vault` | secrets that have to be read back, sealed |
 //! | `vendors` | providers and models beside those of the configuration file |
+//! | `budgets` | what a subject may use |
+//! | `items` | the change of what is one row: a provider, a model, a budget |
 //! | `administration`, `changes` | the one way to change that, and when it changed |
 //! | `models` | when each model was first served |
 //! | `journal` | segments of sealed lines |
@@ -39,11 +41,13 @@ mod accounts;
 mod administration;
 mod attribution;
 mod audit;
+mod budgets;
 mod changes;
 mod database;
 mod dump;
 mod error;
 mod ingest;
+mod items;
 mod journal;
 mod json;
 mod kept;
@@ -73,9 +77,11 @@ mod windows;
 pub use accounts::AccountRecord;
 pub use administration::{Change, Record};
 pub use audit::{AuditEntry, AuditFilter, AuditVerification, BrokenLink, ChainedEntry, Tampering};
+pub use budgets::{BudgetRecord, Budgets, PastRequest, TopUp};
 pub use dump::{Copy, Restored, TableSum, backup, copy, restore};
 pub use error::StorageError;
 pub use ingest::Ingester;
+pub use items::{Item, ItemChange};
 pub use journal::{Journal, JournalEntry, Unwritten};
 pub use keys::{KeyRecord, SecretRecord};
 pub use lock::DataLock;
@@ -100,9 +106,7 @@ pub use trail::{AdministrationEntry, Doing, TrailEntry, TrailKind};
 pub use trail_pages::{TrailCursor, TrailFilter, TrailPage};
 pub use usage::{Order, UsageFilter, UsageRecord};
 pub use vault::Sealer;
-pub use vendors::{
-    ModelRecord, ProviderRecord, SealedSecrets, VendorChange, VendorRecord, VendorRecords,
-};
+pub use vendors::{ModelRecord, ProviderRecord, SealedSecrets, VendorRecords};
 pub use windows::{
     DAY_SECONDS, QUARTER_SECONDS, SubjectKind, SubjectUse, Used, WindowBegan, window_start,
 };

@@ -19,7 +19,7 @@ enum Script {
 use Script::{Differs, Same, Then};
 
 /// The steps in order. A step that has been released is never edited; changes are new steps.
-const STEPS: [(i64, Script); 13] = [
+const STEPS: [(i64, Script); 14] = [
     (1, Same(include_str!("../migrations/0001_records.sql"))),
     (
         2,
@@ -46,6 +46,7 @@ const STEPS: [(i64, Script); 13] = [
         },
     ),
     (13, Same(include_str!("../migrations/0013_vendors.sql"))),
+    (14, Same(include_str!("../migrations/0014_budgets.sql"))),
 ];
 
 const DOING: &str = "bring the database up to date";

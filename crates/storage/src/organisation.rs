@@ -11,6 +11,7 @@ use sluice_core::ids::{AccountId, DepartmentId, PersonId, ServiceId, TeamId};
 use sluice_core::organisation::{Attribution, Holder, Role};
 
 use crate::accounts::{self, AccountRecord};
+use crate::budgets::{Budgets, read_budgets, read_budgets_of};
 use crate::database::{Row, Transaction, Value, sql};
 use crate::error::StorageError;
 use crate::keys::{self, KeyRecord};
@@ -135,6 +136,8 @@ pub struct Organisation {
     pub people: HashMap<PersonId, PersonRecord>,
     /// The services.
     pub services: HashMap<ServiceId, ServiceRecord>,
+    /// What all of these and keys may use.
+    pub budgets: Budgets,
 }
 
 impl PersonRecord {
@@ -158,6 +161,7 @@ impl Organisation {
         self.teams.extend(later.teams);
         self.people.extend(later.people);
         self.services.extend(later.services);
+        self.budgets.take_over(later.budgets);
     }
 
     /// Whose requests with `key` are.
@@ -287,6 +291,8 @@ impl Store {
             }
             None => {}
         }
+        let subjects = found.attribution(key);
+        found.budgets = read_budgets_of(tx, subjects.subjects(), DOING).await?;
         Ok(found)
     }
 }
@@ -368,6 +374,7 @@ pub(crate) async fn read_organisation(
         teams: by_id(rows(tx, "teams", which, doing).await?, read_team)?,
         people: read_people(tx, which, doing).await?,
         services: by_id(rows(tx, "services", which, doing).await?, read_service)?,
+        budgets: read_budgets(tx, which, doing).await?,
     })
 }
 

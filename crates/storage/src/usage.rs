@@ -90,6 +90,9 @@ pub struct UsageRecord {
     /// What a router decided; `None` where a model was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<RouteRecord>,
+    /// The bound on generated tokens, where a budget lowered it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens_lowered: Option<u32>,
 }
 
 impl UsageRecord {
@@ -298,6 +301,7 @@ pub(crate) const TABLE: (&str, &[&str]) = (
         "department_id",
         "team_id",
         "holder",
+        "max_tokens_lowered",
         "series_id",
     ],
 );
@@ -378,6 +382,7 @@ pub(crate) fn values(record: &UsageRecord, series: i64) -> Vec<Value> {
         record.department_id.as_ref().map(DepartmentId::as_str).into(),
         record.team_id.as_ref().map(TeamId::as_str).into(),
         record.holder.as_ref().map(ToString::to_string).into(),
+        record.max_tokens_lowered.map(u64::from).into(),
         series.into(),
     ]
 }
@@ -412,6 +417,9 @@ pub(crate) fn read(row: &Row) -> Result<UsageRecord, StorageError> {
         simulated: row.flag("simulated")?,
         filter: read_filter(row)?,
         route: row.json_opt("route_record")?,
+        max_tokens_lowered: row
+            .count_opt("max_tokens_lowered")?
+            .map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX)),
     })
 }
 

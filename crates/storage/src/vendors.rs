@@ -8,16 +8,14 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value as Json;
 use sluice_core::clock::UnixMillis;
-use sluice_core::ids::AccountId;
 use sluice_core::secret::Secret;
 
-use crate::database::{Row, Transaction, Value, insert_one, sql, update_one};
+use crate::database::{Row, Value, sql};
 use crate::error::StorageError;
 use crate::master_key::MasterKey;
 use crate::open::Store;
 
 const DOING: &str = "read providers and models";
-const CHANGING: &str = "write the change";
 /// What the sealing key is derived with.
 const PURPOSE: &str = "provider secrets";
 
@@ -97,33 +95,13 @@ pub struct VendorRecords {
     pub models: Vec<ModelRecord>,
 }
 
-/// One of them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum VendorRecord {
-    /// A provider.
-    Provider(ProviderRecord),
-    /// A model.
-    Model(ModelRecord),
-}
-
-/// One change of one of them.
-#[derive(Debug, Clone)]
-pub struct VendorChange {
-    /// What is done, as in `providers.change`.
-    pub verb: &'static str,
-    /// In whose trail it is noted.
-    pub account_id: AccountId,
-    /// It as it was read; nothing where it is new.
-    pub old: Option<VendorRecord>,
-    /// It as it shall be; nothing where it is removed.
-    pub new: Option<VendorRecord>,
-}
-
-const PROVIDERS: (&str, &[&str]) = (
+/// Where providers are kept: the identity first, then everything else.
+pub(crate) const PROVIDERS: (&str, &[&str]) = (
     "providers",
     &["name", "settings", "secrets", "secrets_key", "credential_set_at", "created_at", "changed"],
 );
-const MODELS: (&str, &[&str]) = ("models", &["id", "settings", "created_at", "changed"]);
+/// Where models are kept.
+pub(crate) const MODELS: (&str, &[&str]) = ("models", &["id", "settings", "created_at", "changed"]);
 
 impl Store {
     /// All providers and models that people have put in.
@@ -141,120 +119,21 @@ impl Store {
     }
 }
 
-impl VendorRecord {
-    /// Where it is kept, the column of its identity, and that.
-    fn place(&self) -> ((&'static str, &'static [&'static str]), &'static str, &str) {
-        match self {
-            Self::Provider(it) => (PROVIDERS, "name", &it.name),
-            Self::Model(it) => (MODELS, "id", &it.id),
-        }
-    }
-
-    fn changed(&self) -> u64 {
-        match self {
-            Self::Provider(it) => it.changed,
-            Self::Model(it) => it.changed,
-        }
-    }
-
-    fn to_json(&self) -> Result<Json, StorageError> {
-        match self {
-            Self::Provider(it) => serde_json::to_value(it),
-            Self::Model(it) => serde_json::to_value(it),
-        }
-        .map_err(|error| StorageError::Unreadable { column: "entry", value: error.to_string() })
-    }
-
-    fn row(&self, version: u64) -> Vec<Value> {
-        match self {
-            Self::Provider(it) => vec![
-                (&it.name).into(),
-                it.settings.to_string().into(),
-                it.secrets.as_ref().map(|sealed| sealed.text.as_str()).into(),
-                it.secrets.as_ref().map(|sealed| sealed.key_id.as_str()).into(),
-                it.credential_set_at.into(),
-                it.created_at.into(),
-                version.into(),
-            ],
-            Self::Model(it) => vec![
-                (&it.id).into(),
-                it.settings.to_string().into(),
-                it.created_at.into(),
-                version.into(),
-            ],
-        }
-    }
+/// In the order of [`PROVIDERS`], without the last.
+pub(crate) fn provider_values(it: &ProviderRecord) -> Vec<Value> {
+    vec![
+        (&it.name).into(),
+        it.settings.to_string().into(),
+        it.secrets.as_ref().map(|sealed| sealed.text.as_str()).into(),
+        it.secrets.as_ref().map(|sealed| sealed.key_id.as_str()).into(),
+        it.credential_set_at.into(),
+        it.created_at.into(),
+    ]
 }
 
-impl VendorChange {
-    /// What it is about, for the trail: `provider:lab`.
-    pub(crate) fn subject(&self) -> String {
-        match self.new.as_ref().or(self.old.as_ref()) {
-            Some(VendorRecord::Provider(it)) => format!("provider:{}", it.name),
-            Some(VendorRecord::Model(it)) => format!("model:{}", it.id),
-            None => String::new(),
-        }
-    }
-
-    /// How it was and how it is, for the trail.
-    pub(crate) fn states(&self) -> Result<(Option<Json>, Json), StorageError> {
-        let before = self.old.as_ref().map(VendorRecord::to_json).transpose()?;
-        let after = self.new.as_ref().map(VendorRecord::to_json).transpose()?;
-        Ok((before, after.unwrap_or(Json::Null)))
-    }
-
-    /// Writes it, where it is as it was read.
-    pub(crate) async fn write(
-        &self,
-        tx: &mut Transaction,
-        version: u64,
-    ) -> Result<(), StorageError> {
-        let failed = StorageError::database(CHANGING);
-        if let Some(old) = &self.old {
-            let ((table, _), column, identity) = old.place();
-            let row = sql(format!("SELECT changed FROM {table} WHERE {column} = $1"))
-                .bind(identity)
-                .fetch_optional(&mut *tx)
-                .await
-                .map_err(StorageError::database(CHANGING))?;
-            let now = row.map(|row| row.count("changed")).transpose()?;
-            if now != Some(old.changed()) {
-                return Err(StorageError::ChangedMeanwhile);
-            }
-        }
-        match (&self.old, &self.new) {
-            (None, Some(new)) => {
-                let (table, _, _) = new.place();
-                insert_one(tx, table, new.row(version)).await.map_err(|source| {
-                    let taken =
-                        source.as_database_error().is_some_and(|it| it.is_unique_violation());
-                    match (taken, new) {
-                        (true, VendorRecord::Provider(_)) => {
-                            StorageError::Exists { what: "a provider of this name" }
-                        }
-                        (true, VendorRecord::Model(_)) => {
-                            StorageError::Exists { what: "a model of this name" }
-                        }
-                        (false, _) => failed(source),
-                    }
-                })
-            }
-            (Some(_), Some(new)) => {
-                let (table, _, _) = new.place();
-                update_one(tx, table, new.row(version)).await.map(drop).map_err(failed)
-            }
-            (Some(old), None) => {
-                let ((table, _), column, identity) = old.place();
-                sql(format!("DELETE FROM {table} WHERE {column} = $1"))
-                    .bind(identity)
-                    .execute(&mut *tx)
-                    .await
-                    .map(drop)
-                    .map_err(failed)
-            }
-            (None, None) => Ok(()),
-        }
-    }
+/// In the order of [`MODELS`], without the last.
+pub(crate) fn model_values(it: &ModelRecord) -> Vec<Value> {
+    vec![(&it.id).into(), it.settings.to_string().into(), it.created_at.into()]
 }
 
 fn settings(row: &Row) -> Result<Json, StorageError> {

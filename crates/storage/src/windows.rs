@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use sluice_core::clock::UnixMillis;
+use sluice_core::measure::Measure;
 use sluice_core::money::PicoUsd;
 use sluice_core::organisation::{Attribution, Holder, Subject};
 use sluice_core::usage::Usage;
@@ -29,7 +30,7 @@ pub fn window_start(at: UnixMillis, window_seconds: u64) -> u64 {
     floor(at.seconds(), window_seconds.max(1))
 }
 
-fn floor(seconds: u64, window_seconds: u64) -> u64 {
+pub(crate) fn floor(seconds: u64, window_seconds: u64) -> u64 {
     seconds - seconds % window_seconds
 }
 
@@ -78,6 +79,10 @@ pub struct Used {
 }
 
 impl SubjectKind {
+    /// Every kind.
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Account, Self::Department, Self::Team, Self::Holder, Self::Key];
+
     /// The kind of `subject`.
     pub fn of(subject: &Subject) -> Self {
         match subject {
@@ -89,7 +94,8 @@ impl SubjectKind {
         }
     }
 
-    fn column(self) -> &'static str {
+    /// The column that says whose a request was.
+    pub(crate) fn column(self) -> &'static str {
         match self {
             Self::Account => "account_id",
             Self::Department => "department_id",
@@ -99,9 +105,9 @@ impl SubjectKind {
         }
     }
 
-    /// Whether `subject` is the one that the column stands for, in SQL.
-    fn is_subject(self) -> String {
-        let column = self.column();
+    /// Whether `subject` is the one that the column of `table` stands for, in SQL.
+    pub(crate) fn is_subject(self, table: &str) -> String {
+        let column = format!("{table}.{}", self.column());
         match self {
             Self::Account => format!("subject = 'account:' || {column}"),
             Self::Department => format!("subject = 'department:' || {column}"),
@@ -127,7 +133,7 @@ impl SubjectKind {
 }
 
 /// What the columns of a subject's kind hold for it.
-fn column_text(subject: &Subject) -> String {
+pub(crate) fn column_text(subject: &Subject) -> String {
     match subject {
         Subject::Person(_) | Subject::Service(_) => subject.to_string(),
         _ => subject.id().to_owned(),
@@ -135,6 +141,15 @@ fn column_text(subject: &Subject) -> String {
 }
 
 impl Used {
+    /// How much of it is what `measure` measures.
+    pub fn of(self, measure: Measure) -> u64 {
+        match measure {
+            Measure::Requests => self.requests,
+            Measure::Tokens => self.tokens,
+            Measure::Usd => self.cost.0,
+        }
+    }
+
     /// The sum, which stays at the largest figures where it would not fit.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
@@ -145,11 +160,13 @@ impl Used {
         }
     }
 
-    fn minus(self, other: Self) -> Self {
+    /// What is left of it without `other`.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
         Self {
             requests: self.requests.saturating_sub(other.requests),
             tokens: self.tokens.saturating_sub(other.tokens),
-            cost: PicoUsd(self.cost.0.saturating_sub(other.cost.0)),
+            cost: self.cost.minus(other.cost),
         }
     }
 }
@@ -168,6 +185,10 @@ const CLASSES: [Halves; 5] = [
     ("output", "output_high", "output_low"),
     ("reasoning", "reasoning_high", "reasoning_low"),
 ];
+
+/// What sums of days are read from.
+const DAY_COLUMNS: [Halves; 7] =
+    [REQUESTS, COST, CLASSES[0], CLASSES[1], CLASSES[2], CLASSES[3], CLASSES[4]];
 
 /// The sum of a column, in halves that no database overflows with.
 ///
@@ -248,20 +269,12 @@ impl Store {
         for row in &rows.map_err(StorageError::database(DOING))? {
             note(row, read_used(row)?)?;
         }
-        let columns: Vec<Halves> = [REQUESTS, COST].into_iter().chain(CLASSES).collect();
-        let query = sql(sums(kind, &columns, "usage_sums WHERE day >= $1 AND day < $2"))
+        let query = sql(sums(kind, &DAY_COLUMNS, "usage_sums WHERE day >= $1 AND day < $2"))
             .bind(midnight)
             .bind(end);
         let rows = of_kind(query).fetch_all(self.database()).await;
         for row in &rows.map_err(StorageError::database(DOING))? {
-            note(
-                row,
-                Used {
-                    requests: read_sum(row, REQUESTS)?,
-                    tokens: read_classes(row)?.total_tokens(),
-                    cost: PicoUsd(read_sum(row, COST)?),
-                },
-            )?;
+            note(row, read_day_sums(row)?)?;
         }
         Ok(used.into_iter().map(|(subject, used)| SubjectUse { subject, used }).collect())
     }
@@ -298,11 +311,12 @@ impl Store {
         kind: SubjectKind,
         since: u64,
     ) -> Result<Vec<SubjectUse>, StorageError> {
-        let (id, whose) = (kind.column(), kind.is_subject());
+        let id = kind.column();
         let quarter = format!("(start - start % {QUARTER_SECONDS})");
         let quarters = format!(
-            "five_hour_windows JOIN usage_quarters ON {whose} AND quarter >= {quarter} \
-             WHERE start >= $1 AND quarter >= $2"
+            "five_hour_windows JOIN usage_quarters ON {} AND quarter >= {quarter} \
+             WHERE start >= $1 AND quarter >= $2",
+            kind.is_subject("usage_quarters")
         );
         let query = sums(kind, &[REQUESTS, TOKENS, COST], &quarters);
         let since_quarter = floor(since, QUARTER_SECONDS);
@@ -318,9 +332,10 @@ impl Store {
             used.insert(subject, read_used(row)?);
         }
         let records = format!(
-            "five_hour_windows JOIN usage_records ON {whose} AND started_at >= {quarter} * 1000 \
+            "five_hour_windows JOIN usage_records ON {} AND started_at >= {quarter} * 1000 \
              AND started_at < start * 1000 WHERE start >= $1 AND started_at >= $2 \
-             AND {id} IS NOT NULL GROUP BY {id}"
+             AND {id} IS NOT NULL GROUP BY {id}",
+            kind.is_subject("usage_records")
         );
         let rows = sql(format!("SELECT {id} AS subject, {} FROM {records}", sums_of_records()))
             .bind(since)
@@ -367,11 +382,30 @@ impl Store {
     }
 }
 
+/// What [`read_used`] reads.
+pub(crate) fn sums_of_quarters() -> String {
+    [REQUESTS, TOKENS, COST].map(sum_of).join(", ")
+}
+
 /// What rows of quarters come to.
-fn read_used(row: &Row) -> Result<Used, StorageError> {
+pub(crate) fn read_used(row: &Row) -> Result<Used, StorageError> {
     Ok(Used {
         requests: read_sum(row, REQUESTS)?,
         tokens: read_sum(row, TOKENS)?,
+        cost: PicoUsd(read_sum(row, COST)?),
+    })
+}
+
+/// What [`read_day_sums`] reads.
+pub(crate) fn sums_of_days() -> String {
+    DAY_COLUMNS.map(sum_of).join(", ")
+}
+
+/// What sums of days come to.
+pub(crate) fn read_day_sums(row: &Row) -> Result<Used, StorageError> {
+    Ok(Used {
+        requests: read_sum(row, REQUESTS)?,
+        tokens: read_classes(row)?.total_tokens(),
         cost: PicoUsd(read_sum(row, COST)?),
     })
 }

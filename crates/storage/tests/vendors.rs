@@ -8,7 +8,7 @@ mod common;
 use common::{change_vendors, places, put_vendors};
 use sluice_core::secret::Secret;
 use sluice_storage::{
-    AuditFilter, MasterKey, ProviderRecord, SealedSecrets, StorageError, TrailEntry, VendorRecord,
+    AuditFilter, Item, MasterKey, ProviderRecord, SealedSecrets, StorageError, TrailEntry,
 };
 
 #[tokio::test]
@@ -20,13 +20,13 @@ async fn what_is_not_as_it_was_read_is_not_written() {
         assert_eq!(store.change_version().await.unwrap(), before + 2, "a server notices");
         let read = store.vendors().await.unwrap();
         let provider = read.providers[0].clone();
-        let as_read = VendorRecord::Provider(provider.clone());
+        let as_read = Item::Provider(provider.clone());
         let same = change_vendors(&store, &master, None, Some(as_read.clone())).await;
         assert!(matches!(same, Err(StorageError::Exists { what: "a provider of this name" })));
 
         let secrets = SealedSecrets::seal(&master, "lab", &Secret::new("sk-2".into())).unwrap();
         let new = ProviderRecord { secrets: Some(secrets), ..provider };
-        let new = Some(VendorRecord::Provider(new));
+        let new = Some(Item::Provider(new));
         change_vendors(&store, &master, Some(as_read.clone()), new.clone()).await.unwrap();
         for what in [new, None] {
             let late = change_vendors(&store, &master, Some(as_read.clone()), what).await;
@@ -40,7 +40,7 @@ async fn what_is_not_as_it_was_read_is_not_written() {
         assert!(now.providers[0].secrets.as_ref().unwrap().open(&other, "lab").is_none());
         assert!(!format!("{now:?}").contains("a1."), "what is sealed is not printed either");
 
-        let gone = Some(VendorRecord::Provider(now.providers[0].clone()));
+        let gone = Some(Item::Provider(now.providers[0].clone()));
         change_vendors(&store, &master, gone, None).await.unwrap();
         let left = store.vendors().await.unwrap();
         assert_eq!((left.providers.len(), left.models.len()), (0, 1));

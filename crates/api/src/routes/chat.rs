@@ -55,12 +55,12 @@ pub(crate) async fn create<B: Body + Unpin>(
             write_whole(&answer, &receipt, (&id, created), &mut out);
             let mut response = routes::json(out);
             filtered::write_headers(&receipt.filter, response.headers_mut());
-            routed::write_headers(receipt.route.as_deref(), response.headers_mut());
+            routed::write_headers(&receipt.decided, response.headers_mut());
             Ok(response)
         }
         Answer::Stream(stream) => {
             let filter = stream.filter_so_far().clone();
-            let route = stream.route().cloned();
+            let decided = stream.decided().clone();
             let labels = Labels { request_id, created, include_usage, choices };
             let body = SseBody::new(*stream, labels);
             let mut response = Response::new(ResponseBody::Events(Box::new(body)));
@@ -69,7 +69,7 @@ pub(crate) async fn create<B: Body + Unpin>(
             headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
             headers.insert(ACCEL_BUFFERING, HeaderValue::from_static("no"));
             filtered::write_headers(&filter, headers);
-            routed::write_headers(route.as_deref(), headers);
+            routed::write_headers(&decided, headers);
             Ok(response)
         }
     }

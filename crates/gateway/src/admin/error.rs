@@ -4,6 +4,7 @@ use sluice_providers::probe::ProbeError;
 use sluice_storage::StorageError;
 
 use crate::admin::find::Kind;
+use crate::limits::UnknownZone;
 use crate::service_key::NoRandomness;
 use crate::vendors::Wrong;
 
@@ -118,6 +119,27 @@ pub enum AdminError {
         /// What it is called.
         name: String,
     },
+    /// Nothing that can have a budget.
+    #[error(
+        "{text:?} names nothing that has a budget; expected `account:A`, `department:D`, `team:T`, \
+         `person:P`, `service:S` or `key:K`, by id or name"
+    )]
+    NoBudgetOf {
+        /// What was named.
+        text: String,
+    },
+    /// There is none of this id, or the actor may not see it.
+    #[error("there is no budget {text:?}")]
+    NoSuchBudget {
+        /// By which id it was looked for.
+        text: String,
+    },
+    /// No time zone of this name.
+    #[error(transparent)]
+    UnknownZone(#[from] UnknownZone),
+    /// A top-up of nothing.
+    #[error("the top-up is 0; give an amount")]
+    EmptyTopUp,
     /// The key no longer works, so there is nothing to rotate.
     #[error("key {id} {state}, so it cannot be rotated; create a new one")]
     NotRotatable {

@@ -8,6 +8,7 @@
 //! Messages speak of the matter. What to type or click next is for each surface to add.
 
 mod accounts;
+mod budgets;
 mod declared;
 mod error;
 mod file;
@@ -24,6 +25,7 @@ mod tests;
 mod vendors;
 
 pub use accounts::{AccountChange, NewAccount};
+pub use budgets::{BudgetView, BudgetWish, Rehearsed};
 pub use declared::{Declared, DeclaredDepartment, DeclaredPerson, DeclaredTeam};
 pub use error::AdminError;
 pub use file::FileChanges;
@@ -135,6 +137,11 @@ impl Permissions {
             true => self.0.may(verb, record),
             false => self.0.permits(verb, record).is_ok(),
         }
+    }
+
+    /// Whether they may do this about a budget of `whose`.
+    pub fn may_about_budget(&self, verb: Verb, whose: &Record) -> bool {
+        self.0.may(verb, whose)
     }
 
     /// Whether this is who they were asked for, or their account: what nobody suspends themselves.

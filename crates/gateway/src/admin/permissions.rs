@@ -99,6 +99,10 @@ verbs! {
     RotateKey         "keys.rotate"           [A, A, D, O, N, N],
     SuspendKey        "keys.suspend"          [A, A, D, O, N, N],
     RevokeKey         "keys.revoke"           [A, A, D, O, N, N],
+    SeeBudget         "budgets.see"           [A, A, D, T, A, A],
+    SetBudget         "budgets.set"           [A, A, D, N, N, A],
+    TopUpBudget       "budgets.top-up"        [A, A, D, N, N, A],
+    RemoveBudget      "budgets.remove"        [A, A, D, N, N, A],
     SeeRecords        "records.see"           [A, A, D, O, A, A],
     SeeTrail          "trail.see"             [A, A, N, N, A, N],
     SeeProvider       "providers.see"         [A, A, A, A, A, A],
@@ -143,6 +147,11 @@ impl Verb {
         )
     }
 
+    /// Whether it changes what somebody may use. It is asked of whose use that is.
+    fn is_about_a_budget(self) -> bool {
+        matches!(self, Self::SetBudget | Self::TopUpBudget | Self::RemoveBudget)
+    }
+
     /// Whether there is anything to which this person may do it, in an organisation that has
     /// everything: for the places of a menu. Whether they are suspended is not asked here.
     pub fn is_open_to(self, person: &PersonRecord) -> bool {
@@ -164,6 +173,7 @@ impl Verb {
                 | Self::SeeSessions
                 | Self::SeeService
                 | Self::SeeKey
+                | Self::SeeBudget
                 | Self::SeeRecords
                 | Self::SeeTrail
                 | Self::SeeProvider
@@ -245,6 +255,13 @@ impl Rights {
         }
         if *record.account_id() != rank.account {
             return false;
+        }
+        if verb.is_about_a_budget() {
+            // What a department gets is not for its lead to say.
+            return match (record, verb.scope(rank.role)) {
+                (Record::Department(_), scope) => scope == Scope::Account,
+                _ => rank.reaches(verb, &Place::of(record, organisation)),
+            };
         }
         if let (Record::Person(person), false) = (record, verb.only_looks())
             && !(verb == Verb::EndSessions && person.id == rank.person)

@@ -1,5 +1,6 @@
 //! What administration promises, against a real database.
 
+mod budgets;
 mod door;
 mod file;
 mod people;

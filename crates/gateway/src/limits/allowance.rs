@@ -3,21 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use sluice_core::clock::UnixMillis;
+use sluice_core::measure::{Limited, Measure};
 use sluice_core::money::PicoUsd;
-use sluice_storage::Used;
-
-use super::window::{Window, Zone};
-
-/// What is added up in a window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Measure {
-    /// Requests.
-    Requests,
-    /// Tokens of all classes together.
-    Tokens,
-    /// US dollars; counted in pico-dollars.
-    Usd,
-}
+use sluice_core::window::{Window, Zone};
+use sluice_storage::BudgetRecord;
 
 /// What is added up, and over which time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +18,8 @@ pub struct Meter {
     pub window: Window,
     /// By whose calendar.
     pub zone: Zone,
+    /// What was used before this second does not count; 0: everything does.
+    pub since: u64,
 }
 
 /// What an allowance limits.
@@ -44,18 +36,21 @@ pub enum Quantity {
 pub struct Allowance {
     /// What it limits.
     pub quantity: Quantity,
-    /// How much: requests, tokens or pico-dollars. 0 blocks.
+    /// How much: requests, tokens or pico-dollars. 0 blocks. What was granted on top of a budget is
+    /// not in it: see [`Allowance::limit_at`].
     pub limit: u64,
     /// Whether a request that does not fit is refused. A soft limit is only noted.
     pub hard: bool,
     /// Where it comes from.
     pub source: Source,
+    /// The budget that it is; `None` for the figures of classes, tiers, keys and accounts.
+    pub budget: Option<Arc<BudgetRecord>>,
 }
 
 /// Where an allowance comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// In a word: `class`, `tier`, `own`.
+    /// In a word: `class`, `tier`, `own`, `budget`.
     pub word: &'static str,
     /// The setting that an operator can raise; empty where there is none.
     pub setting: Arc<str>,
@@ -70,48 +65,20 @@ pub enum Amount {
     Usd(PicoUsd),
 }
 
-impl Measure {
-    /// Every measure.
-    pub const ALL: [Self; 3] = [Self::Requests, Self::Tokens, Self::Usd];
-
-    /// The word in records and on the command line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Requests => "requests",
-            Self::Tokens => "tokens",
-            Self::Usd => "usd",
-        }
-    }
-
-    /// The measure that a word stands for.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|measure| measure.as_str() == word)
-    }
-
-    /// How much of this the database knows.
-    pub fn of_used(self, used: Used) -> u64 {
-        match self {
-            Self::Requests => used.requests,
-            Self::Tokens => used.tokens,
-            Self::Usd => used.cost.0,
-        }
-    }
-}
-
 impl Meter {
     /// A meter. Windows that follow no calendar have no zone.
     pub fn new(measure: Measure, window: Window, zone: Zone) -> Self {
         let zone = if window.follows_the_calendar() { zone } else { Zone::UTC };
-        Self { measure, window, zone }
+        Self { measure, window, zone, since: 0 }
     }
 
     /// Requests of the current clock hour, which every ledger counts.
     pub const REQUESTS_AN_HOUR: Self =
-        Self { measure: Measure::Requests, window: Window::Hour, zone: Zone::UTC };
+        Self { measure: Measure::Requests, window: Window::Hour, zone: Zone::UTC, since: 0 };
 
     /// Tokens of the current day, which every ledger counts.
     pub const TOKENS_A_DAY: Self =
-        Self { measure: Measure::Tokens, window: Window::Day, zone: Zone::UTC };
+        Self { measure: Measure::Tokens, window: Window::Day, zone: Zone::UTC, since: 0 };
 
     /// What is limited, as in "1000 requests an hour".
     pub(super) fn what(&self) -> &'static str {
@@ -138,6 +105,43 @@ impl Meter {
     }
 }
 
+impl Allowance {
+    /// The allowance that `budget` is.
+    pub fn of_budget(budget: &BudgetRecord) -> Self {
+        let quantity = match budget.limited {
+            Limited::Concurrency => Quantity::Concurrency,
+            Limited::Used { measure, window } => {
+                // The zone was checked when it was set. A zone database knows more names with time.
+                let zone = Zone::parse(&budget.zone).unwrap_or(Zone::UTC);
+                let since = budget.counts_from.seconds();
+                Quantity::Used(Meter { since, ..Meter::new(measure, window, zone) })
+            }
+        };
+        Self {
+            quantity,
+            limit: budget.limit,
+            hard: budget.hard,
+            source: Source { word: "budget", setting: Arc::default() },
+            budget: Some(Arc::new(budget.clone())),
+        }
+    }
+
+    /// The limit at `now`, with what was granted on top of it.
+    pub fn limit_at(&self, now: UnixMillis) -> u64 {
+        self.budget.as_ref().map_or(self.limit, |budget| budget.limit_at(now))
+    }
+
+    /// Whether it is money that must not be exceeded: a request reserves the most that it can cost.
+    pub(super) fn is_hard_money(&self) -> bool {
+        self.hard && self.measures(Measure::Usd)
+    }
+
+    /// Whether it adds up `measure`.
+    pub(super) fn measures(&self, measure: Measure) -> bool {
+        self.quantity.meter().is_some_and(|meter| meter.measure == measure)
+    }
+}
+
 impl Quantity {
     /// What is limited, as in "1000 requests an hour".
     pub fn what(&self) -> &'static str {
@@ -158,7 +162,7 @@ impl Quantity {
     /// The word for what is measured: `requests`, `tokens`, `usd`, `concurrency`.
     pub fn measure_word(&self) -> &'static str {
         match self {
-            Self::Concurrency => "concurrency",
+            Self::Concurrency => Limited::CONCURRENCY,
             Self::Used(meter) => meter.measure.as_str(),
         }
     }

@@ -1,7 +1,7 @@
 //! What was used in one window of one meter.
 
 use super::allowance::Meter;
-use super::window::{Span, Window};
+use sluice_core::window::{Span, Window};
 
 /// How far a reading of the clock may lie before a window that another thread has begun, without
 /// meaning that the clock was set back.

@@ -56,7 +56,7 @@ impl Limits {
         let allowance = |(quantity, limit, is_own, name): (Quantity, Option<u64>, bool, &str)| {
             let source =
                 if is_own { Source::own() } else { Source::setting(word, self.section, name) };
-            Some(Allowance { quantity, limit: limit?, hard: true, source })
+            Some(Allowance { quantity, limit: limit?, hard: true, source, budget: None })
         };
         figures.into_iter().filter_map(allowance).collect()
     }

@@ -5,13 +5,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use sluice_core::clock::UnixMillis;
+use sluice_core::measure::Measure;
 use sluice_core::money::PicoUsd;
+use sluice_core::window::{Span, Window, Zone};
 
 use super::LimitExceeded;
-use super::allowance::{Allowance, Measure, Meter, Quantity};
+use super::allowance::{Allowance, Meter, Quantity};
 use super::counter::{CLOCK_SKEW_SECONDS, Counter};
 use super::view::RateView;
-use super::window::{Span, Window, Zone};
 
 /// What a request uses, or will probably use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -20,6 +21,8 @@ pub struct Spend {
     pub tokens: u64,
     /// Money.
     pub cost: PicoUsd,
+    /// The most that it can cost: what it reserves where a limit of money must not be exceeded.
+    pub most: PicoUsd,
 }
 
 /// A request that asks for admission.
@@ -84,12 +87,11 @@ const LAPSED_KEPT: Duration = Duration::from_secs(86_400);
 
 impl Asked<'_> {
     /// Whether so much fits into an empty window; where it does not, waiting never helps.
-    pub(super) fn has_room_for(&self, wanted: Spend) -> Result<(), LimitExceeded> {
+    pub(super) fn has_room_for(&self, wanted: Spend, now: UnixMillis) -> Result<(), LimitExceeded> {
         for allowance in self.allowances.iter().filter(|allowance| allowance.hard) {
-            let Some(figure) = allowance.figure(wanted).filter(|it| *it > allowance.limit) else {
-                continue;
-            };
-            let refusal = self.refusal(allowance, String::new(), None);
+            let limit = allowance.limit_at(now);
+            let Some(figure) = allowance.of(wanted).filter(|it| *it > limit) else { continue };
+            let refusal = self.refusal(allowance, limit, String::new(), None);
             let too_large = Some(allowance.quantity.amount(figure));
             return Err(LimitExceeded { too_large, ..refusal });
         }
@@ -99,15 +101,18 @@ impl Asked<'_> {
     fn refusal(
         &self,
         allowance: &Allowance,
+        limit: u64,
         detail: String,
         retry_after: Option<Duration>,
     ) -> LimitExceeded {
         LimitExceeded {
             subject: self.name,
-            limit: allowance.quantity.amount(allowance.limit),
+            limit: allowance.quantity.amount(limit),
             what: allowance.quantity.what(),
             detail,
             setting: allowance.source.setting.clone(),
+            budget: allowance.budget.as_ref().map(|budget| budget.id.clone()),
+            page: None,
             retry_after,
             too_large: None,
         }
@@ -115,32 +120,39 @@ impl Asked<'_> {
 }
 
 impl Allowance {
-    /// How much `spend` is of what this limits; `None` where its size does not matter.
-    fn figure(&self, spend: Spend) -> Option<u64> {
-        self.quantity.meter().and_then(|meter| meter.measure.of(spend))
-    }
-}
-
-impl Measure {
-    /// How much of this `spend` is; `None` for requests, which are counted one by one.
-    fn of(self, spend: Spend) -> Option<u64> {
-        match self {
-            Self::Requests => None,
-            Self::Tokens => Some(spend.tokens),
-            Self::Usd => Some(spend.cost.0),
+    /// How much a request that wants `spend` reserves of what this limits; `None` where its size does
+    /// not matter.
+    fn of(&self, spend: Spend) -> Option<u64> {
+        match self.quantity.meter()?.measure {
+            Measure::Usd if self.hard => Some(spend.most.0),
+            measure => spend.of(measure),
         }
     }
 }
 
 impl Spend {
+    /// How much of `measure` it is; `None` for requests, which are counted one by one.
+    fn of(self, measure: Measure) -> Option<u64> {
+        match measure {
+            Measure::Requests => None,
+            Measure::Tokens => Some(self.tokens),
+            Measure::Usd => Some(self.cost.0),
+        }
+    }
+
     fn plus(self, other: Self) -> Self {
-        Self { tokens: self.tokens.saturating_add(other.tokens), cost: self.cost.plus(other.cost) }
+        Self {
+            tokens: self.tokens.saturating_add(other.tokens),
+            cost: self.cost.plus(other.cost),
+            most: self.most.plus(other.most),
+        }
     }
 
     fn minus(self, other: Self) -> Self {
         Self {
             tokens: self.tokens.saturating_sub(other.tokens),
-            cost: PicoUsd(self.cost.0.saturating_sub(other.cost.0)),
+            cost: self.cost.minus(other.cost),
+            most: self.most.minus(other.most),
         }
     }
 }
@@ -201,7 +213,7 @@ impl Ledger {
             }) else {
                 continue;
             };
-            let rate = RateView::of(allowance.limit, counter.used, counter.span);
+            let rate = RateView::of(allowance.limit_at(now), counter.used, counter.span);
             if least.is_none_or(|least| rate.remaining < least.remaining) {
                 least = Some(rate);
             }
@@ -209,11 +221,22 @@ impl Ledger {
         least
     }
 
-    /// What is reserved of a measure.
-    pub fn reserved(&self, measure: Measure, now: UnixMillis) -> u64 {
+    /// What is reserved of what `allowance` limits.
+    pub fn reserved(&self, allowance: &Allowance, now: UnixMillis) -> u64 {
         let mut state = self.lock();
         state.expire(now);
-        measure.of(state.reserved).unwrap_or(0)
+        allowance.of(state.reserved).unwrap_or(0)
+    }
+
+    /// What is left of a limit that adds up, beside what is used and reserved.
+    pub(super) fn left(&self, allowance: &Allowance, now: UnixMillis) -> u64 {
+        let mut state = self.lock();
+        state.roll(now);
+        state.expire(now);
+        let counter = allowance.quantity.meter().and_then(|meter| state.counter(meter));
+        let used = counter.map_or(0, |counter| counter.used);
+        let reserved = allowance.of(state.reserved).unwrap_or(0);
+        allowance.limit_at(now).saturating_sub(used).saturating_sub(reserved)
     }
 
     /// Tokens used and reserved in the current day.
@@ -316,7 +339,7 @@ impl Ledger {
         }
         state.roll(now);
         for counter in &mut state.counters {
-            if let Some(amount) = counter.meter.measure.of(used) {
+            if let Some(amount) = used.of(counter.meter.measure) {
                 counter.add(amount, admitted.seconds());
             }
         }
@@ -448,7 +471,7 @@ impl State {
     ) -> Result<bool, LimitExceeded> {
         let mut over_soft = false;
         for allowance in asked.allowances {
-            if self.fits(allowance, lease, wanted) {
+            if self.fits(allowance, lease, wanted, now) {
                 continue;
             }
             if !allowance.hard {
@@ -456,15 +479,21 @@ impl State {
                 continue;
             }
             self.expire(now);
-            if !self.fits(allowance, lease, wanted) {
+            if !self.fits(allowance, lease, wanted, now) {
                 return Err(self.refusal(asked, allowance, wanted, now));
             }
         }
         Ok(over_soft)
     }
 
-    fn fits(&self, allowance: &Allowance, lease: u64, wanted: Option<Spend>) -> bool {
-        let limit = allowance.limit;
+    fn fits(
+        &self,
+        allowance: &Allowance,
+        lease: u64,
+        wanted: Option<Spend>,
+        now: UnixMillis,
+    ) -> bool {
+        let limit = allowance.limit_at(now);
         let meter = match &allowance.quantity {
             Quantity::Concurrency => return self.beside(lease) < limit,
             Quantity::Used(meter) => meter,
@@ -474,9 +503,9 @@ impl State {
             (Measure::Requests, _) => used < limit,
             (Measure::Tokens | Measure::Usd, None) => true,
             // What is free goes on when all is spent; a limit of 0 blocks that, too.
-            (Measure::Usd, Some(Spend { cost: PicoUsd(0), .. })) => limit > 0,
-            (measure, Some(wanted)) => {
-                let wanted = measure.of(self.reserved.plus(wanted)).unwrap_or(0);
+            (Measure::Usd, Some(wanted)) if allowance.of(wanted) == Some(0) => limit > 0,
+            (_, Some(wanted)) => {
+                let wanted = allowance.of(self.reserved.plus(wanted)).unwrap_or(0);
                 limit > 0 && used.saturating_add(wanted) <= limit
             }
         }
@@ -490,17 +519,18 @@ impl State {
         now: UnixMillis,
     ) -> LimitExceeded {
         const SOON: Option<Duration> = Some(Duration::from_secs(1));
+        let limit = allowance.limit_at(now);
         let Some(meter) = allowance.quantity.meter() else {
-            return asked.refusal(allowance, String::new(), SOON);
+            return asked.refusal(allowance, limit, String::new(), SOON);
         };
         let Some(counter) = self.counter(meter) else {
-            return asked.refusal(allowance, String::new(), None);
+            return asked.refusal(allowance, limit, String::new(), None);
         };
         let until_end = until_end(counter.span, now);
-        let Some(wanted) = wanted.and_then(|wanted| meter.measure.of(wanted)) else {
-            return asked.refusal(allowance, String::new(), until_end);
+        let Some(wanted) = wanted.and_then(|wanted| allowance.of(wanted)) else {
+            return asked.refusal(allowance, limit, String::new(), until_end);
         };
-        let reserved = meter.measure.of(self.reserved).unwrap_or(0);
+        let reserved = allowance.of(self.reserved).unwrap_or(0);
         let amount = |figure| allowance.quantity.amount(figure);
         let detail = format!(
             " ({} used, {} reserved, about {} wanted)",
@@ -509,8 +539,8 @@ impl State {
             amount(wanted)
         );
         // What is reserved and not used comes back soon; what is used, when the window ends.
-        let used_alone = counter.used.saturating_add(wanted) > allowance.limit;
-        asked.refusal(allowance, detail, if used_alone { until_end } else { SOON })
+        let used_alone = counter.used.saturating_add(wanted) > limit;
+        asked.refusal(allowance, limit, detail, if used_alone { until_end } else { SOON })
     }
 
     /// How many places are taken by others than `lease`.

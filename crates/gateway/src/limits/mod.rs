@@ -4,10 +4,11 @@
 //! | --- | --- |
 //! | `allowance` | one limit of one subject: what it limits, how much, hard or soft, where it comes from |
 //! | `figures` | the figures of classes, tiers, keys and accounts, as allowances |
-//! | `window` | hours, days, weeks and months of a time zone's calendar |
+//! | [`sluice_core::window`] | hours, days, weeks and months of a time zone's calendar |
 //! | `counter` | what was used in one window |
 //! | `ledger` | what one subject has used and reserved |
 //! | `permit` | admission by all subjects of a request together |
+//! | `rehearsal` | what a limit would have done to past requests |
 //! | `restore` | what was used before a restart |
 //! | `view` | what is told of them |
 //!
@@ -21,23 +22,27 @@ mod counter;
 mod figures;
 mod ledger;
 mod permit;
+mod rehearsal;
 mod restore;
 #[cfg(test)]
 mod tests;
 mod view;
-mod window;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use allowance::{Allowance, Amount, Measure, Meter, Quantity, Source};
+use sluice_core::ids::BudgetId;
+
+pub use allowance::{Allowance, Amount, Meter, Quantity, Source};
 pub use figures::{Limits, OwnFigures};
 pub use ledger::{Ledger, Spend};
-pub use permit::{Bound, FiveHoursBegan, LimitSubjects, Permit, Slot};
+pub use permit::{Bound, FiveHoursBegan, LimitSubjects, Money, Permit, Slot};
+pub use rehearsal::Rehearsal;
 pub(crate) use restore::{Counted, restore};
+pub use sluice_core::measure::{Limited, Measure};
+pub use sluice_core::window::{Span, UnknownZone, Window, Zone};
 pub use view::{AllowanceView, RateView, mark_what_binds};
-pub use window::{Span, UnknownZone, Window, Zone};
 
 /// What is told as a limit where there is none: the largest integer that every JSON reader holds
 /// exactly.
@@ -56,6 +61,10 @@ pub struct LimitExceeded {
     pub detail: String,
     /// The setting that an operator can raise; empty where there is none.
     pub setting: Arc<str>,
+    /// The budget that it is; `None` for the limits of classes, tiers, keys and accounts.
+    pub budget: Option<BudgetId>,
+    /// The page that shows it; `None` where pages are not served.
+    pub page: Option<String>,
     /// When it is worth trying again: whole seconds, at least one. `None`: never.
     pub retry_after: Option<Duration>,
     /// What this request alone wants, where that is more than the whole limit: then no waiting
@@ -65,7 +74,7 @@ pub struct LimitExceeded {
 
 impl fmt::Display for LimitExceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { subject, limit, what, detail, setting, .. } = self;
+        let Self { subject, limit, what, detail, setting, budget, page, .. } = self;
         let blocks =
             matches!(limit, Amount::Count(0) | Amount::Usd(sluice_core::money::PicoUsd(0)));
         match (self.too_large, self.retry_after) {
@@ -92,9 +101,14 @@ impl fmt::Display for LimitExceeded {
                 )?;
             }
         }
-        if setting.is_empty() {
-            return Ok(());
+        if let Some(budget) = budget {
+            write!(f, ", or ask for a top-up of {budget}")?;
+        } else if !setting.is_empty() {
+            write!(f, ", or ask the operator to raise `{setting}`")?;
         }
-        write!(f, ", or ask the operator to raise `{setting}`")
+        match page {
+            Some(page) => write!(f, "; see {page}"),
+            None => Ok(()),
+        }
     }
 }

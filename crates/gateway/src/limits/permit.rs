@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use sluice_core::clock::UnixMillis;
+use sluice_core::measure::Measure;
+use sluice_core::money::PicoUsd;
 use sluice_core::organisation::Subject;
 use sluice_storage::{JournalEntry, WindowBegan};
 
@@ -25,7 +27,21 @@ pub struct Bound {
 
 /// All that a request counts against, in the order in which they answer: the key first.
 #[derive(Debug, Clone)]
-pub struct LimitSubjects(Arc<[Bound]>);
+pub struct LimitSubjects {
+    bounds: Arc<[Bound]>,
+    money: Money,
+}
+
+/// Whether any limit of a request is one of money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Money {
+    /// None is.
+    Unlimited,
+    /// Going beyond it is noted: what a request will probably cost is reserved.
+    Noted,
+    /// It must not be exceeded: the most that a request can cost is reserved.
+    Bound,
+}
 
 /// A window of five hours has begun. It has to be written down, for nothing else tells when.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,14 +80,14 @@ impl Bound {
             let (used, reserved, reset) = match &allowance.quantity {
                 Quantity::Concurrency => (self.ledger.in_flight(now), 0, None),
                 Quantity::Used(meter) => {
-                    let reserved = self.ledger.reserved(meter.measure, now);
+                    let reserved = self.ledger.reserved(allowance, now);
                     let (span, used) = self.ledger.window(meter, now);
                     (used, reserved, span.reset())
                 }
             };
             AllowanceView {
                 subject: self.subject.clone(),
-                allowance: allowance.clone(),
+                allowance: Allowance { limit: allowance.limit_at(now), ..allowance.clone() },
                 used: Some(used),
                 reserved: Some(reserved),
                 reset,
@@ -88,21 +104,38 @@ impl LimitSubjects {
         for bound in &*bounds {
             bound.ledger.watch(&bound.allowances);
         }
-        Self(bounds)
+        let allowances = bounds.iter().flat_map(|bound| &*bound.allowances);
+        let of_money = allowances.filter(|allowance| allowance.measures(Measure::Usd));
+        let money = of_money.map(|it| if it.hard { Money::Bound } else { Money::Noted }).max();
+        Self { bounds, money: money.unwrap_or(Money::Unlimited) }
+    }
+
+    /// Whether any of their limits is one of money.
+    pub fn money(&self) -> Money {
+        self.money
+    }
+
+    /// The least that is left of the limits of money that must not be exceeded; `None` without one.
+    pub fn money_left(&self, now: UnixMillis) -> Option<PicoUsd> {
+        let of_bound = |bound: &Bound| {
+            let hard = bound.allowances.iter().filter(|it| it.is_hard_money());
+            hard.map(|it| bound.ledger.left(it, now)).min()
+        };
+        self.bounds.iter().filter_map(of_bound).min().map(PicoUsd)
     }
 
     /// Each subject.
     pub fn bounds(&self) -> &[Bound] {
-        &self.0
+        &self.bounds
     }
 
     /// A place among the requests at once, for a request whose body is still to be read; or which
     /// limit stands in the way. It is given back when it is dropped.
     pub fn slot(&self, now: UnixMillis, expires: UnixMillis) -> Result<Slot, LimitExceeded> {
         let lease = NEXT_LEASE.fetch_add(1, Ordering::Relaxed);
-        for (place, bound) in self.0.iter().enumerate() {
+        for (place, bound) in self.bounds.iter().enumerate() {
             if let Err(exceeded) = bound.ledger.hold(bound.asked(), (lease, expires), now) {
-                self.0[..place].iter().for_each(|bound| bound.ledger.unreserve(lease));
+                self.bounds[..place].iter().for_each(|bound| bound.ledger.unreserve(lease));
                 return Err(exceeded);
             }
         }
@@ -121,7 +154,7 @@ impl LimitSubjects {
     /// The request window with the least left right now.
     pub fn rate(&self, now: UnixMillis) -> RateView {
         let mut least: Option<RateView> = None;
-        for bound in &*self.0 {
+        for bound in &*self.bounds {
             let rate = bound.ledger.rate(&bound.allowances, now);
             if let Some(rate) = rate
                 && least.is_none_or(|least| rate.remaining < least.remaining)
@@ -133,14 +166,14 @@ impl LimitSubjects {
     }
 
     fn unlimited_rate(&self, now: UnixMillis) -> RateView {
-        let counted = self.0.first().map(|it| it.ledger.window(&Meter::REQUESTS_AN_HOUR, now));
+        let counted = self.bounds.first().map(|it| it.ledger.window(&Meter::REQUESTS_AN_HOUR, now));
         let (span, used) = counted.unwrap_or((super::Span { start: 0, end: 0 }, 0));
         RateView::of(UNLIMITED, used, span)
     }
 
     /// Every allowance, with what is left of it. The one that binds is marked.
     pub fn views(&self, now: UnixMillis) -> Vec<AllowanceView> {
-        let mut views: Vec<_> = self.0.iter().flat_map(|bound| bound.views(now)).collect();
+        let mut views: Vec<_> = self.bounds.iter().flat_map(|bound| bound.views(now)).collect();
         mark_what_binds(&mut views);
         views
     }
@@ -166,10 +199,10 @@ impl Slot {
         permit.admitted_at = now;
         let subjects = permit.subjects.clone();
         let admission = Admission { lease: permit.lease, wanted, expires };
-        for bound in &*subjects.0 {
-            bound.asked().has_room_for(wanted)?;
+        for bound in &*subjects.bounds {
+            bound.asked().has_room_for(wanted, now)?;
         }
-        for bound in &*subjects.0 {
+        for bound in &*subjects.bounds {
             match bound.ledger.admit(bound.asked(), &admission, now) {
                 Ok(noted) => {
                     permit.over_soft |= noted.over_soft;
@@ -188,7 +221,7 @@ impl Slot {
             }
         }
         if !permit.began.is_empty() {
-            subjects.0.iter().for_each(|bound| bound.ledger.five_hours_told());
+            subjects.bounds.iter().for_each(|bound| bound.ledger.five_hours_told());
         }
         Ok(permit)
     }
@@ -232,7 +265,7 @@ impl Permit {
     /// Replaces the reservation by what was really used.
     pub fn settle(mut self, used: Spend, now: UnixMillis) {
         if !std::mem::replace(&mut self.settled, true) {
-            for bound in &*self.subjects.0 {
+            for bound in &*self.subjects.bounds {
                 bound.ledger.settle(self.lease, used, self.admitted_at, now);
             }
         }
@@ -241,7 +274,7 @@ impl Permit {
     /// The request was never sent: takes it back altogether, unless it was work already.
     pub fn cancel(mut self) {
         if self.work_at.is_none() && !std::mem::replace(&mut self.settled, true) {
-            for bound in &*self.subjects.0 {
+            for bound in &*self.subjects.bounds {
                 bound.ledger.unreserve(self.lease);
             }
         }
@@ -252,7 +285,7 @@ impl Drop for Permit {
     fn drop(&mut self) {
         // Nothing was used, and the clock is not at hand.
         if !std::mem::replace(&mut self.settled, true) {
-            for bound in &*self.subjects.0 {
+            for bound in &*self.subjects.bounds {
                 if let Some(now) = self.work_at {
                     bound.ledger.count(self.lease, now);
                 }

@@ -5,10 +5,10 @@ use std::cmp::Ordering;
 use serde_json::{Value, json};
 use sluice_core::clock::UnixMillis;
 use sluice_core::organisation::Subject;
+use sluice_core::window::Span;
 
 use super::UNLIMITED;
 use super::allowance::{Allowance, Amount};
-use super::window::Span;
 
 /// The request window, as the rate-limit headers tell it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -61,6 +61,7 @@ fn record(id: &str, account: &AccountId, minutes: u64) -> UsageRecord {
         simulated: false,
         filter: FilterRecord::default(),
         route: None,
+        max_tokens_lowered: None,
     }
 }
 

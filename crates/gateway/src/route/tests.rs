@@ -32,7 +32,7 @@ async fn answered(house: &House, chat: ChatRequest) -> (String, RouteRecord) {
     match house.ask(chat).await {
         Ok(Answer::Whole(whole)) => {
             let (_, receipt) = *whole;
-            (receipt.model.to_string(), Arc::unwrap_or_clone(receipt.route.unwrap()))
+            (receipt.model.to_string(), Arc::unwrap_or_clone(receipt.decided.route.unwrap()))
         }
         Ok(Answer::Stream(_)) => panic!("a stream"),
         Err(error) => panic!("{error:?}"),
@@ -98,7 +98,7 @@ async fn a_stream_names_the_model_that_answers() {
     let chat = ChatRequest { model: "svc/auto".into(), ..streamed() };
     let Ok(Answer::Stream(stream)) = house.ask(chat).await else { panic!("no stream") };
     assert_eq!(stream.model().unwrap().as_str(), "small");
-    assert_eq!(stream.route().unwrap().candidates[0].model.as_str(), "large");
+    assert_eq!(stream.decided().route.as_ref().unwrap().candidates[0].model.as_str(), "large");
 }
 
 #[tokio::test(start_paused = true)]

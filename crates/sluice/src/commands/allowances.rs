@@ -12,7 +12,7 @@ use sluice_gateway::limits::{
 };
 use sluice_gateway::snapshot::Rules;
 use sluice_storage::{
-    AccountRecord, JournalTail, KeyRecord, StorageError, Store, SubjectKind, Used,
+    AccountRecord, DAY_SECONDS, JournalTail, KeyRecord, StorageError, Store, Used, window_start,
 };
 
 use super::records::{Records, table};
@@ -24,21 +24,32 @@ pub(crate) async fn views(
     (key, account): (Option<&KeyRecord>, &AccountRecord),
     now: UnixMillis,
 ) -> Result<Vec<AllowanceView>, StorageError> {
-    let of_key = key.map(|key| (Subject::Key(key.id.clone()), rules.key_allowances(key)));
-    let of_account = (Subject::Account(account.id.clone()), rules.account_allowances(account));
+    let organisation = records.store.organisation().await?;
+    let of_account = Subject::Account(account.id.clone());
+    let subjects = match key {
+        Some(key) => organisation.attribution(key).subjects().collect(),
+        None => vec![of_account],
+    };
     // The journal first: what is ingested between the two readings counts twice rather than never.
     let tail = records.store.journal_tail(&records.master_key).await?;
     let mut views = Vec::new();
-    for (subject, allowances) in of_key.into_iter().chain([of_account]) {
-        for allowance in &*allowances {
-            views.push(view(&records.store, &tail, (&subject, allowance), now).await?);
+    for subject in subjects {
+        let figures = match (&subject, key) {
+            (Subject::Key(_), Some(key)) => rules.key_allowances(key),
+            (Subject::Account(_), _) => rules.account_allowances(account),
+            _ => Default::default(),
+        };
+        let budgets = organisation.budgets.of(&subject).map(Allowance::of_budget);
+        for allowance in figures.iter().cloned().chain(budgets) {
+            views.push(view(&records.store, &tail, (&subject, &allowance), now).await?);
         }
     }
     mark_what_binds(&mut views);
     Ok(views)
 }
 
-async fn view(
+/// What is left of one allowance of a subject.
+pub(crate) async fn view(
     store: &Store,
     tail: &JournalTail,
     (subject, allowance): (&Subject, &Allowance),
@@ -49,14 +60,14 @@ async fn view(
         Some(meter) => match open_window(store, tail, (subject, meter), now).await? {
             None => (Some(0), None),
             Some(span) => {
-                let used = used(store, tail, (subject, meter), span.start).await?;
-                (Some(meter.measure.of_used(used)), span.reset())
+                let used = used(store, tail, (subject, allowance, meter), span.start).await?;
+                (Some(used.of(meter.measure)), span.reset())
             }
         },
     };
     Ok(AllowanceView {
         subject: subject.clone(),
-        allowance: allowance.clone(),
+        allowance: Allowance { limit: allowance.limit_at(now), ..allowance.clone() },
         used,
         reserved: None,
         reset,
@@ -90,16 +101,20 @@ async fn open_window(
 async fn used(
     store: &Store,
     tail: &JournalTail,
-    (subject, meter): (&Subject, &Meter),
+    (subject, allowance, meter): (&Subject, &Allowance, &Meter),
     start: u64,
 ) -> Result<Used, StorageError> {
-    let stored = match meter.window {
-        Window::FiveHours => store.used_exactly_since(subject, start).await?,
-        _ => {
-            let used = store.used_since(SubjectKind::of(subject), start, Some(subject)).await?;
-            used.first().map_or(Used::default(), |it| it.used)
+    let since = start.max(meter.since);
+    let stored = match (meter.window, &allowance.budget) {
+        (Window::FiveHours, _) => store.used_exactly_since(subject, since).await?,
+        // It began within the window.
+        (_, Some(budget)) if meter.since > start => {
+            let midnight = window_start(budget.counts_from, DAY_SECONDS);
+            store.used_in(subject, (midnight, u64::MAX)).await?.minus(budget.used_before)
         }
+        _ => store.used_in(subject, (start, u64::MAX)).await?,
     };
+    let start = since;
     let is_of = |whose: &Attribution| whose.subjects().any(|one| one == *subject);
     Ok(stored.plus(tail.used_since(start, is_of)))
 }

@@ -3,6 +3,7 @@
 pub(crate) mod accounts;
 pub(crate) mod allowances;
 pub(crate) mod audit;
+pub(crate) mod budgets;
 pub(crate) mod catalog;
 pub(crate) mod check;
 pub(crate) mod connect;

@@ -290,6 +290,7 @@ fn as_json(record: &UsageRecord, names: &Names) -> serde_json::Value {
         "simulated": record.simulated,
         "filter": record.filter,
         "route": record.route,
+        "max_tokens_lowered": record.max_tokens_lowered,
     })
 }
 

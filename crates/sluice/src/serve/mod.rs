@@ -187,6 +187,7 @@ async fn serve(
         pages_url: links::base(&settings, pages.unwrap_or(address)),
         time_zone: "UTC".to_owned(),
     };
+    gateway.serves_pages_at(&deployment.pages_url);
     let own_api = Arc::new(own_api::OwnApi(api.clone()));
     let dashboard =
         Dashboard::new(gateway.clone(), people.clone(), own_api, clock.clone(), deployment);

@@ -50,6 +50,7 @@ fn record(id: u64) -> UsageRecord {
             ..FilterRecord::default()
         },
         route: None,
+        max_tokens_lowered: None,
     }
 }
 

@@ -18,9 +18,9 @@ use sluice_core::routing::{RouteCandidate, RouteRecord};
 use sluice_core::secret::Secret;
 use sluice_core::usage::{Usage, UsageSource};
 use sluice_storage::{
-    AccountRecord, AuditEntry, Change, Doing, JournalEntry, KeyRecord, MasterKey, ModelRecord,
-    ProviderRecord, Record, SealedSecrets, SecretRecord, StorageError, Store, UsageRecord,
-    UsageSum, VendorChange, VendorRecord,
+    AccountRecord, AuditEntry, Change, Doing, Item, ItemChange, JournalEntry, KeyRecord, MasterKey,
+    ModelRecord, ProviderRecord, Record, SealedSecrets, SecretRecord, StorageError, Store,
+    UsageRecord, UsageSum,
 };
 
 /// 2026-11-21, 09:30 in UTC.
@@ -76,16 +76,16 @@ pub(crate) async fn put_vendors(store: &Store, master: &MasterKey) {
         created_at: NOW,
         changed: 0,
     };
-    change_vendors(store, master, None, Some(VendorRecord::Provider(provider))).await.unwrap();
-    change_vendors(store, master, None, Some(VendorRecord::Model(model))).await.unwrap();
+    change_vendors(store, master, None, Some(Item::Provider(provider))).await.unwrap();
+    change_vendors(store, master, None, Some(Item::Model(model))).await.unwrap();
 }
 
 /// Writes a provider or a model as it shall be, in place of what it was.
 pub(crate) async fn change_vendors(
     store: &Store,
     master: &MasterKey,
-    old: Option<VendorRecord>,
-    new: Option<VendorRecord>,
+    old: Option<Item>,
+    new: Option<Item>,
 ) -> Result<(), StorageError> {
     let doing = Doing {
         at: NOW,
@@ -93,8 +93,8 @@ pub(crate) async fn change_vendors(
         surface: "command line",
         judged_at: None,
     };
-    let change = VendorChange { verb: "test", account_id: "a1".into(), old, new };
-    store.administer_vendors(master, &doing, &[change]).await
+    let change = ItemChange { verb: "test", account_id: "a1".into(), old, new };
+    store.administer_items(master, &doing, &[change]).await
 }
 
 pub(crate) fn key(id: &str, account_id: &str, master: &MasterKey) -> KeyRecord {
@@ -167,6 +167,7 @@ pub(crate) fn usage(id: u64) -> UsageRecord {
             flags: vec!["prompt_injection".to_owned()],
             injection_permille: 431,
         },
+        max_tokens_lowered: Some(300),
         route: Some(RouteRecord {
             router: "svc/auto".into(),
             policy: "balanced".to_owned(),

@@ -10,7 +10,7 @@ use sluice_core::clock::UnixMillis;
 use sluice_core::money::PicoUsd;
 use sluice_core::region::Region;
 use sluice_gateway::admin::{AdminError, Kind, Permissions, Verb, Which};
-use sluice_gateway::limits::{Allowance, AllowanceView, Amount};
+use sluice_gateway::limits::{Allowance, AllowanceView};
 use sluice_gateway::records::Bucket;
 use sluice_gateway::{KeyRecord, Record, RecordsFilter, SecretRecord, Sight, Turn};
 
@@ -21,6 +21,7 @@ use crate::components::{
 };
 use crate::format::{self, Calendar};
 use crate::layout::{Head, Place};
+use crate::pages::budgets::shown;
 use crate::pages::confirm::Question;
 use crate::pages::key_new::made;
 use crate::pages::keys::Around;
@@ -143,11 +144,8 @@ fn allowances(
     sight: &Sight,
 ) -> Vec<AllowanceLine> {
     let line = |view: AllowanceView| {
-        let Allowance { quantity, limit, hard, source } = &view.allowance;
-        let shown = |figure| match quantity.amount(figure) {
-            Amount::Usd(amount) => format::money(amount),
-            Amount::Count(number) => format::count(number),
-        };
+        let Allowance { quantity, limit, hard, source, budget } = &view.allowance;
+        let shown = |figure| shown(quantity, figure);
         let is_seen = sight.reaches(&view.subject);
         let of = |figure: Option<u64>| figure.filter(|_| is_seen).unwrap_or(0);
         let (used, held) = (of(view.used), of(view.reserved));
@@ -169,6 +167,7 @@ fn allowances(
             used: told,
             resets: reset.map_or_else(String::new, |at| calendar.minute(at)),
             source: setting.into(),
+            link: budget.as_ref().map(|budget| format!("/budgets/{}", budget.id)),
             binds: view.binds,
         }
     };

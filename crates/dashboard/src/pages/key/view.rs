@@ -47,6 +47,8 @@ pub(super) struct AllowanceLine {
     pub(super) resets: String,
     /// Where it is set.
     pub(super) source: Text,
+    /// The page of the budget that it is.
+    pub(super) link: Option<String>,
     pub(super) binds: bool,
 }
 
@@ -157,6 +159,7 @@ fn make(names: Names) -> Key {
         meter: Meter { label: shown.into(), used, held, limit },
         resets: resets.into(),
         source: source.into(),
+        link: (source == "budget").then(|| "/budgets/bud_02".to_owned()),
         binds: subject == "Research",
     };
     let secret = |prefix: &str, days, ends: Option<u64>, state, word: &str| SecretLine {
@@ -234,7 +237,7 @@ fn make(names: Names) -> Key {
                 (39_211, 120, 40_000),
                 "$392.11 of $400",
                 "1 Dec 00:00",
-                "own",
+                "budget",
             ),
             (
                 "nightly-eval",
@@ -274,7 +277,7 @@ fn make(names: Names) -> Key {
                 (15_400, 0, 15_000),
                 "$154.00 of $150",
                 "23 Nov 00:00",
-                "own",
+                "budget",
             ),
         ]
         .map(allowance)

@@ -259,6 +259,9 @@ fn facts(record: &UsageRecord) -> Vec<(&'static str, Text)> {
     if let Some(url) = &record.app_url {
         facts.push(("Application's address", url.as_str().into()));
     }
+    if let Some(tokens) = record.max_tokens_lowered {
+        facts.push(("Bound on its answer", format!("{tokens} tokens, lowered by a budget").into()));
+    }
     if record.simulated {
         facts.push(("Simulated", "yes: no provider was paid".into()));
     }

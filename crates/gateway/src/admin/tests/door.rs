@@ -73,6 +73,10 @@ const EXPECTED: &[(&str, [Option<Where>; 7])] = &[
     ("keys.rotate", [A, A, D, O, N, N, N]),
     ("keys.suspend", [A, A, D, O, N, N, N]),
     ("keys.revoke", [A, A, D, O, N, N, N]),
+    ("budgets.see", [A, A, D, T, A, A, A]),
+    ("budgets.set", [A, A, D, N, N, A, A]),
+    ("budgets.top-up", [A, A, D, N, N, A, A]),
+    ("budgets.remove", [A, A, D, N, N, A, A]),
     ("records.see", [A, A, D, O, A, A, A]),
     ("trail.see", [A, A, N, N, A, N, N]),
     // They belong to no account: whoever is signed in sees them wherever they are.

@@ -7,8 +7,7 @@ use sluice_core::organisation::Role;
 use sluice_core::secret::Secret;
 use sluice_providers::presets;
 use sluice_storage::{
-    AuditFilter, Doing, ProviderRecord, SealedSecrets, TrailKind, VendorChange, VendorRecord,
-    VendorRecords,
+    AuditFilter, Doing, Item, ItemChange, ProviderRecord, SealedSecrets, TrailKind, VendorRecords,
 };
 
 use super::*;
@@ -114,13 +113,13 @@ async fn secrets_under_another_master_key_do_not_follow_to_another_address() {
         changed: 0,
     };
     let doing = Doing { at: NOW, actor: Actor::Nobody, surface: "test", judged_at: None };
-    let create = VendorChange {
+    let create = ItemChange {
         verb: "providers.create",
         account_id: "".into(),
         old: None,
-        new: Some(VendorRecord::Provider(record)),
+        new: Some(Item::Provider(record)),
     };
-    house.store.administer_vendors(&house.master_key, &doing, &[create]).await.unwrap();
+    house.store.administer_items(&house.master_key, &doing, &[create]).await.unwrap();
 
     let elsewhere = ProviderChange {
         base_url: Some(Some("http://127.0.0.1:10/v1".to_owned())),

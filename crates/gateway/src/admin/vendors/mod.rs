@@ -8,7 +8,7 @@ mod providers;
 mod trial;
 
 use sluice_core::ids::AccountId;
-use sluice_storage::{Doing, StorageError, VendorChange, VendorRecord};
+use sluice_storage::{Doing, Item, ItemChange, StorageError};
 
 pub use self::models::ModelView;
 pub use self::providers::{NewProvider, ProviderChange, ProviderView};
@@ -36,7 +36,7 @@ impl Origin {
 }
 
 /// One change: what is done, the thing as it was read and as it shall be.
-type VendorDeed = (Verb, Option<VendorRecord>, Option<VendorRecord>);
+type VendorDeed = (Verb, Option<Item>, Option<Item>);
 
 impl Admin<'_> {
     /// The number of the latest change: what [`crate::changes::Changes`] waits for.
@@ -68,9 +68,9 @@ impl Admin<'_> {
                 return Err(AdminError::Forbidden { verb: verb.as_str() });
             }
             let account_id = account_id.clone();
-            changes.push(VendorChange { verb: verb.as_str(), account_id, old, new });
+            changes.push(ItemChange { verb: verb.as_str(), account_id, old, new });
         }
-        match self.store.administer_vendors(self.master_key, &doing, &changes).await {
+        match self.store.administer_items(self.master_key, &doing, &changes).await {
             Err(StorageError::ChangedMeanwhile) => Err(AdminError::ChangedMeanwhile),
             done => Ok(done?),
         }

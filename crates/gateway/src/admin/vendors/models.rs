@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sluice_routing::catalog::Model;
-use sluice_storage::{ModelRecord, VendorRecord, VendorRecords};
+use sluice_storage::{Item, ModelRecord, VendorRecords};
 
 use super::{Origin, VendorDeed, settings};
 use crate::admin::permissions::Verb;
@@ -127,7 +127,7 @@ impl Admin<'_> {
         change(&mut spec);
         self.check_model(given, &vendors, id, &spec)?;
         let new = ModelRecord { settings: settings(&spec)?, ..old.clone() };
-        let (old, now) = (VendorRecord::Model(old), VendorRecord::Model(new.clone()));
+        let (old, now) = (Item::Model(old), Item::Model(new.clone()));
         self.carry_out_vendors(&view, vec![(Verb::ChangeModel, Some(old), Some(now))]).await?;
         Ok(new)
     }
@@ -139,7 +139,7 @@ impl Admin<'_> {
         // One whose name the file has taken can be removed as well.
         let old = match model_record(&vendors.models, id) {
             Err(_) if given.has_model(id) => return not_the_files_model(given, id),
-            found => VendorRecord::Model(found?),
+            found => Item::Model(found?),
         };
         self.carry_out_vendors(&view, vec![(Verb::RemoveModel, Some(old), None)]).await
     }
@@ -176,8 +176,7 @@ impl Admin<'_> {
 
 /// What puts models in.
 pub(super) fn creations(models: &[ModelRecord]) -> Vec<VendorDeed> {
-    let create =
-        |it: &ModelRecord| (Verb::CreateModel, None, Some(VendorRecord::Model(it.clone())));
+    let create = |it: &ModelRecord| (Verb::CreateModel, None, Some(Item::Model(it.clone())));
     models.iter().map(create).collect()
 }
 

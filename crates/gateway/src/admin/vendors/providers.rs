@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sluice_core::region::Region;
 use sluice_core::secret::Secret;
 use sluice_providers::presets;
-use sluice_storage::{ModelRecord, ProviderRecord, SealedSecrets, VendorRecord};
+use sluice_storage::{Item, ModelRecord, ProviderRecord, SealedSecrets};
 
 use super::models::creations;
 use super::{Origin, settings};
@@ -144,7 +144,7 @@ impl Admin<'_> {
         // The models run at the provider, which is not there yet.
         let mut vendors = self.store.vendors().await?;
         vendors.providers.push(record.clone());
-        let new = VendorRecord::Provider(record.clone());
+        let new = Item::Provider(record.clone());
         let mut deeds = vec![(Verb::CreateProvider, None, Some(new))];
         deeds.extend(creations(&self.new_models(given, &vendors, models)?));
         self.carry_out_vendors(&view, deeds).await?;
@@ -180,7 +180,7 @@ impl Admin<'_> {
             },
             ..old.clone()
         };
-        let (old, now) = (VendorRecord::Provider(old), VendorRecord::Provider(new.clone()));
+        let (old, now) = (Item::Provider(old), Item::Provider(new.clone()));
         let mut deeds = vec![(Verb::ChangeProvider, Some(old), Some(now))];
         deeds.extend(creations(&self.new_models(given, &vendors, models)?));
         self.carry_out_vendors(&view, deeds).await?;
@@ -202,7 +202,7 @@ impl Admin<'_> {
         let is_taken = given.has_provider(name);
         let old = match provider_record(&vendors.providers, name) {
             Err(_) if is_taken => return Err(managed_by_file(name)),
-            found => VendorRecord::Provider(found?),
+            found => Item::Provider(found?),
         };
         let mut deeds = Vec::new();
         let (mut removed, mut concerned) = (Vec::new(), Vec::new());
@@ -215,13 +215,13 @@ impl Admin<'_> {
             }
             concerned.push(model.id.clone());
             spec.provider.retain(|it| it != name);
-            let before = Some(VendorRecord::Model(model.clone()));
+            let before = Some(Item::Model(model.clone()));
             if spec.provider.is_empty() {
                 removed.push(model.id.clone());
                 deeds.push((Verb::RemoveModel, before, None));
             } else {
                 let new = ModelRecord { settings: settings(&spec)?, ..model };
-                deeds.push((Verb::ChangeModel, before, Some(VendorRecord::Model(new))));
+                deeds.push((Verb::ChangeModel, before, Some(Item::Model(new))));
             }
         }
         if !concerned.is_empty() && !models {

@@ -20,11 +20,23 @@ const LEASE: u64 = 2 * 3_600;
 
 fn used(measure: Measure, window: Window, zone: &str, limit: u64) -> Allowance {
     let meter = Meter::new(measure, window, Zone::parse(zone).unwrap());
-    Allowance { quantity: Quantity::Used(meter), limit, hard: true, source: Source::own() }
+    Allowance {
+        quantity: Quantity::Used(meter),
+        limit,
+        hard: true,
+        source: Source::own(),
+        budget: None,
+    }
 }
 
 fn at_once(limit: u64) -> Allowance {
-    Allowance { quantity: Quantity::Concurrency, limit, hard: true, source: Source::own() }
+    Allowance {
+        quantity: Quantity::Concurrency,
+        limit,
+        hard: true,
+        source: Source::own(),
+        budget: None,
+    }
 }
 
 fn subjects() -> LimitSubjects {
@@ -41,6 +53,7 @@ fn subjects() -> LimitSubjects {
                 at_once(4),
                 used(Measure::Tokens, Window::Day, "Europe/Berlin", 1_500),
                 used(Measure::Usd, Window::FiveHours, "UTC", 900),
+                Allowance { hard: false, ..used(Measure::Usd, Window::Day, "UTC", 500) },
             ],
         ),
         bound(
@@ -76,8 +89,12 @@ enum Op {
 }
 
 fn spend() -> impl Strategy<Value = Spend> {
-    let cost = prop_oneof![Just(0), 1..600_u64];
-    (0..700_u64, cost).prop_map(|(tokens, cost)| Spend { tokens, cost: PicoUsd(cost) })
+    let cost = prop_oneof![Just((0, 0)), (1..600_u64, 0..300_u64)];
+    (0..700_u64, cost).prop_map(|(tokens, (cost, more))| Spend {
+        tokens,
+        cost: PicoUsd(cost),
+        most: PicoUsd(cost + more),
+    })
 }
 
 /// Most bodies are there at once; some arrive only after a window has begun.
@@ -133,15 +150,27 @@ impl Books {
         let Some(meter) = allowance.quantity.meter() else {
             return (self.running(now).count() as u64) < allowance.limit;
         };
-        let wanted = figure(meter.measure, wanted);
+        let wanted = wish(allowance, wanted);
         if meter.measure == Measure::Usd && wanted == 0 {
             return true;
         }
-        let reserved = match meter.measure {
-            Measure::Requests => 0,
-            measure => self.running(now).map(|it| figure(measure, it.reserved)).sum(),
-        };
-        self.used(place, meter, now) + reserved + wanted <= allowance.limit
+        self.used(place, meter, now) + self.reserved(allowance, now) + wanted <= allowance.limit
+    }
+
+    fn reserved(&self, allowance: &Allowance, now: u64) -> u64 {
+        match allowance.quantity.meter().map(|meter| meter.measure) {
+            None | Some(Measure::Requests) => 0,
+            Some(_) => self.running(now).map(|it| wish(allowance, it.reserved)).sum(),
+        }
+    }
+}
+
+/// How much of it a request reserves: of money that must not be exceeded, the most that it can cost.
+fn wish(allowance: &Allowance, wanted: Spend) -> u64 {
+    match allowance.quantity.meter().map(|meter| meter.measure) {
+        None => 0,
+        Some(Measure::Usd) if allowance.hard => wanted.most.0,
+        Some(measure) => figure(measure, wanted),
     }
 }
 
@@ -235,14 +264,12 @@ proptest! {
             }
             for (place, bound) in bounds.iter().enumerate() {
                 prop_assert_eq!(bound.ledger.in_flight(moment(now)), books.running(now).count() as u64);
-                for meter in bound.allowances.iter().filter_map(|it| it.quantity.meter()) {
+                for allowance in &*bound.allowances {
+                    let Some(meter) = allowance.quantity.meter() else { continue };
                     let (_, used) = bound.ledger.window(meter, moment(now));
                     prop_assert_eq!(used, books.used(place, meter, now), "{:?} {:?}", bound.subject, meter);
-                    let reserved: u64 = match meter.measure {
-                        Measure::Requests => 0,
-                        measure => books.running(now).map(|it| figure(measure, it.reserved)).sum(),
-                    };
-                    prop_assert_eq!(bound.ledger.reserved(meter.measure, moment(now)), reserved);
+                    let reserved = books.reserved(allowance, now);
+                    prop_assert_eq!(bound.ledger.reserved(allowance, moment(now)), reserved);
                 }
             }
         }
@@ -268,7 +295,7 @@ proptest! {
         let (ledger, subject) = (Arc::default(), Subject::Key("k".into()));
         let bound = Bound { subject, ledger, allowances: requests_and_tokens.into() };
         let subjects = LimitSubjects::new([bound]);
-        let one = Spend { tokens: 10, cost: PicoUsd(0) };
+        let one = Spend { tokens: 10, ..Spend::default() };
         let request = |now: u64| {
             let expires = moment(now + LEASE);
             let slot = subjects.slot(moment(now), expires).unwrap();

@@ -178,7 +178,7 @@ fn a_request_that_can_never_fit_says_so_and_only_configured_figures_name_a_setti
     let refused = |own, wanted| {
         let allowances = limits.allowances("tier", own);
         let asked = Asked { name: "this account", allowances: &allowances };
-        let fits = asked.has_room_for(tokens(wanted));
+        let fits = asked.has_room_for(tokens(wanted), NOW);
         let admitted = fits.and_then(|()| ledger.admit(asked, &admission(1, wanted), NOW));
         admitted.unwrap_err().to_string()
     };
@@ -196,7 +196,7 @@ fn a_request_that_can_never_fit_says_so_and_only_configured_figures_name_a_setti
 
 fn allowance(measure: Measure, window: Window, limit: u64) -> Allowance {
     let quantity = Quantity::Used(Meter::new(measure, window, Zone::UTC));
-    Allowance { quantity, limit, hard: true, source: Source::own() }
+    Allowance { quantity, limit, hard: true, source: Source::own(), budget: None }
 }
 
 /// Asks for a request that uses `wanted` and is lost at once.
@@ -208,7 +208,7 @@ fn ask(
 ) -> Result<bool, LimitExceeded> {
     ledger.watch(allowances);
     let asked = Asked { name: "this team", allowances };
-    asked.has_room_for(wanted)?;
+    asked.has_room_for(wanted, NOW)?;
     let admission = Admission { lease: 7, wanted, expires: now.plus(Duration::from_secs(60)) };
     let noted = ledger.admit(asked, &admission, now)?;
     ledger.settle(7, wanted, now, now);
@@ -290,7 +290,7 @@ fn a_soft_limit_never_refuses_and_is_noted() {
 fn money_is_told_in_dollars_and_what_is_free_goes_on_when_it_is_spent() {
     const DOLLAR: u64 = 1_000_000_000_000;
     let money = |limit| [allowance(Measure::Usd, Window::Month, limit)];
-    let spend = |cost| Spend { tokens: 5, cost: PicoUsd(cost) };
+    let spend = |cost| Spend { tokens: 5, cost: PicoUsd(cost), most: PicoUsd(cost) };
     let ledger = Ledger::default();
     assert_eq!(ask(&ledger, &money(5 * DOLLAR), spend(4 * DOLLAR + DOLLAR / 2), NOW), Ok(false));
     let refused = ask(&ledger, &money(5 * DOLLAR), spend(DOLLAR), NOW).unwrap_err();

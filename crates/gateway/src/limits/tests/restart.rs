@@ -42,7 +42,13 @@ fn everything() -> Arc<[Allowance]> {
         for measure in Measure::ALL {
             let quantity = Quantity::Used(Meter::new(measure, window, Zone::parse(zone).unwrap()));
             let limit = 1 << 50;
-            allowances.push(Allowance { quantity, limit, hard: true, source: Source::own() });
+            allowances.push(Allowance {
+                quantity,
+                limit,
+                hard: true,
+                source: Source::own(),
+                budget: None,
+            });
         }
     }
     allowances.into()
@@ -81,7 +87,7 @@ fn request(subjects: &LimitSubjects, journal: &Journal, id: u64, at: UnixMillis)
     for began in permit.five_hours_began() {
         journal.append(&[began.into()]).unwrap();
     }
-    let spent = Spend { tokens: 100 + id, cost: PicoUsd(10 + id) };
+    let spent = Spend { tokens: 100 + id, cost: PicoUsd(10 + id), ..Spend::default() };
     journal.append(&[JournalEntry::Usage(Box::new(record(id, at, spent)))]).unwrap();
     permit.settle(spent, at);
 }
@@ -168,7 +174,7 @@ async fn a_gateway_goes_on_with_what_its_keys_had_used() {
         ..NewKey::named("ci", KeyClass::Enterprise)
     };
     let made = admin.create_key(wish, None).await.unwrap();
-    let spent = Spend { tokens: 100, cost: PicoUsd(1) };
+    let spent = Spend { tokens: 100, cost: PicoUsd(1), ..Spend::default() };
     let record = UsageRecord {
         key_id: made.record.id,
         account_id: made.record.account_id,

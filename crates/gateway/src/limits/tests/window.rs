@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use proptest::prelude::*;
 
-use super::super::window::{Span, Window, Zone};
+use sluice_core::window::{Span, Window, Zone};
 
 fn at(text: &str) -> u64 {
     u64::try_from(text.parse::<Timestamp>().unwrap().as_second()).unwrap()

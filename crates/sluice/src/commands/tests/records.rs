@@ -38,6 +38,7 @@ pub(super) fn usage_entry(id: u64, cost: Option<PicoUsd>) -> JournalEntry {
         simulated: false,
         filter: sluice_core::filtering::FilterRecord::default(),
         route: None,
+        max_tokens_lowered: None,
     }))
 }
 

@@ -9,6 +9,7 @@ use std::fmt;
 use jiff::Timestamp;
 use jiff::civil::{Date, Time, Weekday};
 use jiff::tz::{AmbiguousOffset, TimeZone};
+use serde::{Deserialize, Serialize};
 
 const HOUR: u64 = 3_600;
 const DAY: u64 = 24 * HOUR;
@@ -17,7 +18,8 @@ const WEEK: u64 = 7 * DAY;
 const FIRST_MONDAY: u64 = 4 * DAY;
 
 /// How long an allowance lasts before it is whole again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Window {
     /// A clock hour.
     Hour,
@@ -74,7 +76,7 @@ impl Window {
     }
 
     /// Whether the calendar of a time zone decides when it begins.
-    pub(super) fn follows_the_calendar(self) -> bool {
+    pub fn follows_the_calendar(self) -> bool {
         !matches!(self, Self::FiveHours | Self::Total)
     }
 

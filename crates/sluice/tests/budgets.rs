@@ -1,0 +1,261 @@
+//! Budgets of a running server: what they refuse, what they leave, and that nothing is lost of them.
+#![expect(clippy::unwrap_used, reason = "this whole file is a test")]
+
+use serde_json::{Value, json};
+use sluice_testkit::{Config, FakeUpstream, Reply, Script, Sluice, answers, until};
+use sluice_testpostgres::Database;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_sluice");
+
+/// A model whose tokens cost a thousandth of a dollar each, and next to nothing to read.
+const DEAR: &str = "[[models]]\nid = \"dear\"\nprovider = \"lab\"\n\
+                    price = { input = \"0.001\", output = \"1000.00\" }\n";
+/// What an answer of the provider counts: a tenth of a dollar.
+const TOKENS: u64 = 100;
+
+fn on(database: Option<&Database>) -> Config {
+    let config = Config::default();
+    database.map_or(config.clone(), |database| config.database(&database.url()))
+}
+
+fn usage() -> Value {
+    json!({ "prompt_tokens": 1, "completion_tokens": TOKENS, "total_tokens": TOKENS + 1 })
+}
+
+fn whole() -> Script {
+    let mut answer = answers::completion("Hello there");
+    answer["usage"] = usage();
+    Script::json(&answer)
+}
+
+fn streamed() -> Script {
+    let mut counted = answers::usage_chunk();
+    counted["usage"] = usage();
+    let stop = answers::chunk(json!({}), Some("stop"));
+    Script::events(
+        &(answers::opening(&["Hello", " there"])
+            + &answers::event(&stop)
+            + &answers::event(&counted)
+            + "data: [DONE]\n\n"),
+    )
+}
+
+fn question(max_tokens: u64) -> Value {
+    json!({
+        "model": "dear",
+        "max_tokens": max_tokens,
+        "messages": [{ "role": "user", "content": "Hello!" }],
+    })
+}
+
+async fn started(config: Config, script: Script) -> (Sluice, FakeUpstream) {
+    let upstream = FakeUpstream::start(script).await;
+    let config = config.provider("lab", &upstream.base_url()).with(DEAR);
+    (Sluice::start(BINARY, &config).await, upstream)
+}
+
+/// What `sluice budgets list` says of the only budget.
+async fn the_budget(sluice: &Sluice) -> Value {
+    let mut all = sluice.json_lines(&["budgets", "list", "--json"]).await;
+    assert_eq!(all.len(), 1, "{all:?}");
+    all.remove(0)
+}
+
+/// Sets a budget and returns its id. The server has noticed when it counts among the key's limits.
+async fn set(sluice: &Sluice, line: &str) -> String {
+    let told = sluice.done(&format!("budgets set {line} --json")).await;
+    let told: Value = serde_json::from_str(&told).unwrap();
+    let id = told["id"].as_str().unwrap().to_owned();
+    until("the server to notice a budget", async || {
+        let token = sluice.get("/api/v1/auth/token", sluice.key()).await;
+        token.text().contains("\"budget\"").then_some(())
+    })
+    .await;
+    id
+}
+
+async fn ask(sluice: &Sluice, max_tokens: u64) -> Reply {
+    sluice.chat(sluice.key(), &question(max_tokens)).await
+}
+
+#[tokio::test]
+async fn a_dollar_is_never_exceeded_by_200_streams_at_once_and_none_of_it_is_lost() {
+    for database in Database::none_and_one() {
+        let (sluice, upstream) = started(on(database.as_ref()), streamed()).await;
+        set(&sluice, "--for account --measure usd --window total --limit 1").await;
+        let mut body = question(200);
+        body["stream"] = true.into();
+        let streams = (0..200).map(|_| sluice.chat(sluice.key(), &body));
+        let replies = futures_util::future::join_all(streams).await;
+        assert!(replies.iter().all(|it| it.status == 200 || it.status == 429), "{replies:?}");
+        let served = upstream.seen().len() as u64;
+        assert!((1..=10).contains(&served), "{served} streams were served");
+
+        // What nobody holds can be used to the end.
+        upstream.follow(whole());
+        let spent = until("what was reserved to come back", async || {
+            let token = sluice.get("/api/v1/auth/token", sluice.key()).await.json();
+            let limits = token["limits"]["allowances"].as_array().unwrap().clone();
+            let budget = limits.iter().find(|it| it["source"] == "budget").unwrap().clone();
+            (budget["reserved"] == 0 || budget["reserved"] == 0.0)
+                .then(|| budget["used"].as_f64().unwrap())
+        })
+        .await;
+        assert!(spent <= 1.0, "{spent}");
+        loop {
+            match ask(&sluice, 100).await.status.as_u16() {
+                200 => {}
+                429 => break,
+                other => panic!("{other}"),
+            }
+        }
+        let served = upstream.seen().len() as u64;
+        assert!((9..=10).contains(&served), "{served} requests were served for a dollar");
+        sluice.done("audit verify").await;
+    }
+}
+
+#[tokio::test]
+async fn a_budget_begins_at_zero_refuses_what_is_too_much_and_is_kept_over_a_restart() {
+    for database in Database::none_and_one() {
+        let (mut sluice, _upstream) = started(on(database.as_ref()), whole()).await;
+        // What was used before a budget does not count.
+        assert_eq!(ask(&sluice, 100).await.status, 200);
+        let id = set(&sluice, "--for account --measure usd --window month --limit 0.25").await;
+        for _ in 0..2 {
+            assert_eq!(ask(&sluice, 100).await.status, 200);
+        }
+        let refused = ask(&sluice, 100).await;
+        let said = refused.text().to_owned();
+        assert_eq!(refused.status, 429, "{said}");
+        assert!(said.contains("this account has reached its limit of 0.25 US dollars a month"));
+        assert!(said.contains(&format!("/budgets/{id}")) && said.contains("top-up"), "{said}");
+        assert!(!refused.header("retry-after").is_empty());
+
+        sluice.kill().await;
+        sluice.start_again().await;
+        assert_eq!(ask(&sluice, 100).await.status, 429);
+        let told = the_budget(&sluice).await;
+        assert_eq!(
+            (told["used"].as_f64(), told["hard"].as_bool()),
+            (Some(0.200_000_002), Some(true)),
+            "{told}"
+        );
+
+        // Another tenth of a dollar.
+        sluice.done(&format!("budgets top-up {id} --amount 0.1")).await;
+        until("the top-up to hold", async || (ask(&sluice, 100).await.status == 200).then_some(()))
+            .await;
+        assert_eq!(ask(&sluice, 100).await.status, 429);
+        sluice.done(&format!("budgets remove {id}")).await;
+        until("the budget to be gone", async || {
+            (ask(&sluice, 100).await.status == 200).then_some(())
+        })
+        .await;
+        assert!(sluice.json_lines(&["budgets", "list", "--json"]).await.is_empty());
+        let trail = sluice.done("audit list --json").await;
+        for verb in ["budgets.set", "budgets.top-up", "budgets.remove"] {
+            assert!(trail.contains(verb), "{verb} left no entry");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_bound_of_an_answer_is_lowered_to_what_is_left() {
+    let (sluice, upstream) = started(Config::default(), whole()).await;
+    set(&sluice, "--for account --measure usd --window day --limit 0.5").await;
+    let answered = ask(&sluice, 4_000).await;
+    assert_eq!(answered.status, 200, "{}", answered.text());
+    let lowered: u64 = answered.header("svc-max-tokens-lowered").parse().unwrap();
+    assert!((256..500).contains(&lowered), "{lowered}");
+    assert_eq!(upstream.last().body["max_tokens"].as_u64(), Some(lowered));
+    let records = sluice.usage_of(&answered.request_id()).await;
+    assert_eq!(records[0]["max_tokens_lowered"].as_u64(), Some(lowered), "{records:?}");
+    // Small answers are asked for as they are.
+    assert_eq!(ask(&sluice, 100).await.header("svc-max-tokens-lowered"), "");
+}
+
+#[tokio::test]
+async fn money_that_cannot_be_counted_is_not_spent_and_what_is_free_goes_on() {
+    let upstream = FakeUpstream::start(whole()).await;
+    let config = Config::default()
+        .provider("lab", &upstream.base_url())
+        .with("[[models]]\nid = \"dear\"\nprovider = \"lab\"\n")
+        .with("[[models]]\nid = \"free\"\nprovider = \"lab\"\nprice = { input = \"0\", output = \"0\" }\n");
+    let sluice = Sluice::start(BINARY, &config).await;
+    assert_eq!(ask(&sluice, 100).await.status, 200);
+    let id = set(&sluice, "--for account --measure usd --limit 0.000001").await;
+    let refused = ask(&sluice, 100).await;
+    let (status, kind, code) = refused.error();
+    assert_eq!((status, kind.as_str()), (403, "permission_error"), "{code}");
+    assert!(refused.text().contains("has no known price"), "{}", refused.text());
+    let mut free = question(100);
+    free["model"] = "free".into();
+    assert_eq!(sluice.chat(sluice.key(), &free).await.status, 200);
+    // Nothing at all.
+    sluice.done(&format!("budgets remove {id}")).await;
+    set(&sluice, "--for account --measure usd --limit 0").await;
+    until("a budget of 0 to block", async || {
+        (sluice.chat(sluice.key(), &free).await.status == 429).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn budgets_are_of_teams_people_and_keys_and_the_tightest_answers() {
+    let (sluice, _upstream) = Sluice::with_mock(BINARY, Config::default()).await;
+    for line in [
+        "departments create engineering",
+        "teams create compilers --department engineering",
+        "people create ada@example.org --team compilers",
+    ] {
+        sluice.done(line).await;
+    }
+    let create = ["--team", "compilers", "--owner", "person:ada@example.org"];
+    let key = sluice.create_key(&create).await;
+    for (whose, name) in [
+        ("department:engineering", "this key's department"),
+        ("team:compilers", "this key's team"),
+        ("person:ada@example.org", "this key's person"),
+        ("key:test", "this key"),
+    ] {
+        let line =
+            format!("budgets set --for {whose} --measure requests --window day --limit 1 --json");
+        let told: Value = serde_json::from_str(&sluice.done(&line).await).unwrap();
+        let said = sluice.answers_with(&key, 429).await;
+        assert!(
+            said.contains(&format!("{name} has reached its limit of 1 requests a day")),
+            "{said}"
+        );
+        sluice.done(&format!("budgets remove {}", told["id"].as_str().unwrap())).await;
+        sluice.answers_with(&key, 200).await;
+    }
+    // A soft one is noted, and refuses nobody.
+    sluice
+        .done("budgets set --for team:compilers --measure requests --window day --limit 0 --soft")
+        .await;
+    let dry =
+        sluice.done("budgets set --for team:compilers --measure tokens --limit 5 --dry-run").await;
+    assert!(dry.contains("Nothing was set"), "{dry}");
+    let told = the_budget(&sluice).await;
+    assert_eq!((told["hard"].as_bool(), told["limit"].as_u64()), (Some(false), Some(0)));
+    sluice.answers_with(&key, 200).await;
+    for (line, says) in [
+        ("budgets set --for nobody --measure usd --limit 5", "names nothing that has a budget"),
+        ("budgets set --for team:none --measure usd --limit 5", "there is no team \"none\""),
+        (
+            "budgets set --for account --measure usd --limit five",
+            "an amount of US dollars is a number",
+        ),
+        ("budgets set --for account --measure usd --limit 5 --zone Mars/Base", "is no time zone"),
+        (
+            "budgets set --for account --measure concurrency --window day --limit 5",
+            "have no window",
+        ),
+        ("budgets show bud_none", "there is no budget"),
+    ] {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let ran = sluice.cli(&words).await;
+        assert!(ran.code != Some(0) && ran.stderr.contains(says), "{line}: {}", ran.stderr);
+    }
+}

@@ -1,0 +1,155 @@
+//! What is administered beside the organisation: providers, models, budgets. Each is one row, which
+//! says the number of the change that touched it last.
+
+use serde_json::Value as Json;
+use sluice_core::ids::AccountId;
+
+use crate::budgets::{BUDGETS, BudgetRecord, budget_values};
+use crate::database::{Transaction, Value, insert_one, sql, update_one};
+use crate::error::StorageError;
+use crate::vendors::{
+    MODELS, ModelRecord, PROVIDERS, ProviderRecord, model_values, provider_values,
+};
+
+const DOING: &str = "write the change";
+
+/// One of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Item {
+    /// A provider.
+    Provider(ProviderRecord),
+    /// A model.
+    Model(ModelRecord),
+    /// A budget.
+    Budget(BudgetRecord),
+}
+
+/// One change of one of them.
+#[derive(Debug, Clone)]
+pub struct ItemChange {
+    /// What is done, as in `providers.change`.
+    pub verb: &'static str,
+    /// In whose trail it is noted.
+    pub account_id: AccountId,
+    /// It as it was read; nothing where it is new.
+    pub old: Option<Item>,
+    /// It as it shall be; nothing where it leaves no row.
+    pub new: Option<Item>,
+}
+
+impl Item {
+    /// Where it is kept, the column of its identity, and that.
+    fn place(&self) -> ((&'static str, &'static [&'static str]), &'static str, &str) {
+        match self {
+            Self::Provider(it) => (PROVIDERS, "name", &it.name),
+            Self::Model(it) => (MODELS, "id", &it.id),
+            Self::Budget(it) => (BUDGETS, "id", it.id.as_str()),
+        }
+    }
+
+    fn changed(&self) -> u64 {
+        match self {
+            Self::Provider(it) => it.changed,
+            Self::Model(it) => it.changed,
+            Self::Budget(it) => it.changed,
+        }
+    }
+
+    fn to_json(&self) -> Result<Json, StorageError> {
+        match self {
+            Self::Provider(it) => serde_json::to_value(it),
+            Self::Model(it) => serde_json::to_value(it),
+            Self::Budget(it) => serde_json::to_value(it),
+        }
+        .map_err(|error| StorageError::Unreadable { column: "entry", value: error.to_string() })
+    }
+
+    fn row(&self, version: u64) -> Vec<Value> {
+        let mut values = match self {
+            Self::Provider(it) => provider_values(it),
+            Self::Model(it) => model_values(it),
+            Self::Budget(it) => budget_values(it),
+        };
+        values.push(version.into());
+        values
+    }
+
+    /// What there is only one of.
+    fn taken(&self) -> &'static str {
+        match self {
+            Self::Provider(_) => "a provider of this name",
+            Self::Model(_) => "a model of this name",
+            Self::Budget(_) => "such a budget",
+        }
+    }
+
+    /// It in the trail: `provider:lab`.
+    fn subject(&self) -> String {
+        match self {
+            Self::Provider(it) => format!("provider:{}", it.name),
+            Self::Model(it) => format!("model:{}", it.id),
+            Self::Budget(it) => format!("budget:{}", it.id),
+        }
+    }
+}
+
+impl ItemChange {
+    /// What it is about, for the trail.
+    pub(crate) fn subject(&self) -> String {
+        self.new.as_ref().or(self.old.as_ref()).map(Item::subject).unwrap_or_default()
+    }
+
+    /// How it was and how it is, for the trail.
+    pub(crate) fn states(&self) -> Result<(Option<Json>, Json), StorageError> {
+        let before = self.old.as_ref().map(Item::to_json).transpose()?;
+        let after = self.new.as_ref().map(Item::to_json).transpose()?;
+        Ok((before, after.unwrap_or(Json::Null)))
+    }
+
+    /// Writes it, where it is as it was read.
+    pub(crate) async fn write(
+        &self,
+        tx: &mut Transaction,
+        version: u64,
+    ) -> Result<(), StorageError> {
+        let failed = StorageError::database(DOING);
+        if let Some(old) = &self.old {
+            let ((table, _), column, identity) = old.place();
+            let row = sql(format!("SELECT changed FROM {table} WHERE {column} = $1"))
+                .bind(identity)
+                .fetch_optional(&mut *tx)
+                .await
+                .map_err(StorageError::database(DOING))?;
+            let now = row.map(|row| row.count("changed")).transpose()?;
+            if now != Some(old.changed()) {
+                return Err(StorageError::ChangedMeanwhile);
+            }
+        }
+        match (&self.old, &self.new) {
+            (None, Some(new)) => {
+                let (table, _, _) = new.place();
+                insert_one(tx, table, new.row(version)).await.map_err(|source| {
+                    let error = source.as_database_error();
+                    match error.is_some_and(|it| it.is_unique_violation()) {
+                        true => StorageError::Exists { what: new.taken() },
+                        false => failed(source),
+                    }
+                })
+            }
+            (Some(_), Some(new)) => {
+                let (table, _, _) = new.place();
+                update_one(tx, table, new.row(version)).await.map(drop).map_err(failed)
+            }
+            (Some(old), None) => {
+                let ((table, _), column, identity) = old.place();
+                sql(format!("DELETE FROM {table} WHERE {column} = $1"))
+                    .bind(identity)
+                    .execute(&mut *tx)
+                    .await
+                    .map(drop)
+                    .map_err(failed)
+            }
+            (None, None) => Ok(()),
+        }
+    }
+}
