@@ -99,17 +99,16 @@ impl Directory {
     pub(crate) fn change(&self, changed: Known) {
         let mut writing = self.lock();
         let organisation = changed.organisation;
-        if organisation != Organisation::default() {
-            let mut kept = self.organisation.write().unwrap_or_else(PoisonError::into_inner);
-            let is_felt = concerns_principals(&kept, &organisation);
-            kept.take_over(organisation);
-            drop(kept);
-            if is_felt {
-                self.renew();
-            }
-        }
         writing.version = changed.version;
+        // Nobody is made of keys as they were and an organisation as it is, or the other way round: a
+        // key that left a team before that was removed would look as if it were of that team.
+        let mut kept = self.organisation.write().unwrap_or_else(PoisonError::into_inner);
+        let is_felt = concerns_principals(&kept, &organisation);
+        kept.take_over(organisation);
         self.put(&mut writing, changed.keys);
+        if is_felt {
+            self.renew();
+        }
     }
 
     /// Adds a key that was read at `version`, and what it belongs to. `false`: the directory has

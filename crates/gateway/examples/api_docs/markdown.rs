@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 
 use super::reference::{
-    ENDPOINTS, ERRORS, EVERY_RESPONSE, Endpoint, FILTER, Header, ROUTER, Schema, schema,
+    BUDGET, ENDPOINTS, ERRORS, EVERY_RESPONSE, Endpoint, FILTER, Header, ROUTER, Schema, schema,
 };
 
 const BEGIN: &str = "<!-- table ";
@@ -35,6 +35,7 @@ fn table(name: &str) -> Option<String> {
         "headers" => headers(EVERY_RESPONSE),
         "filter-headers" => headers(FILTER),
         "router-headers" => headers(ROUTER),
+        "budget-headers" => headers(BUDGET),
         name => fields(schema(name)?),
     })
 }

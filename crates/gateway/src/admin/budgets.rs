@@ -21,6 +21,8 @@ use crate::admin::{Admin, AdminError, Kind, View, Which};
 use crate::limits::Rehearsal;
 use crate::service_key::random_name;
 
+/// What ids of budgets begin with.
+const ID: &str = "bud_";
 /// Past windows that are told.
 const PAST_WINDOWS: usize = 12;
 /// Hours or days that are told of the current window.
@@ -106,7 +108,7 @@ impl Admin<'_> {
                 new
             }
             None => BudgetRecord {
-                id: format!("bud_{}", random_name(16)?).into(),
+                id: format!("{ID}{}", random_name(16)?).into(),
                 account_id: whose.account_id().clone(),
                 limited: wish.limited,
                 zone: zone
@@ -318,13 +320,17 @@ impl Admin<'_> {
         Ok(steps)
     }
 
-    /// The budget with this id, also where it was removed.
+    /// The budget with this id, also where it was removed; or that of what is named, where it has one
+    /// alone.
     pub async fn budget(&self, id: &str) -> Result<BudgetView, AdminError> {
         self.find_budget(&self.view().await?, id).await
     }
 
     async fn find_budget(&self, view: &View, id: &str) -> Result<BudgetView, AdminError> {
         let none = || AdminError::NoSuchBudget { text: id.to_owned() };
+        if !id.starts_with(ID) {
+            return self.only_budget_of(view, id).await;
+        }
         let found = view.organisation.budgets.iter().find(|it| it.id.as_str() == id);
         let budget = found.cloned().ok_or_else(none)?;
         let whose = match &budget.subject {
@@ -336,6 +342,28 @@ impl Admin<'_> {
         match whose {
             Some(record) if may_see(&record) => Ok(BudgetView { budget, whose: Some(record) }),
             _ => Err(none()),
+        }
+    }
+
+    /// The budget of what `text` names, where that has one alone.
+    async fn only_budget_of(&self, view: &View, text: &str) -> Result<BudgetView, AdminError> {
+        let whose = match self.subject_of_budget(view, text, None).await {
+            Err(AdminError::NoBudgetOf { .. }) => {
+                return Err(AdminError::NoSuchBudget { text: text.to_owned() });
+            }
+            found => found?,
+        };
+        let budgets: Vec<&BudgetRecord> = view.organisation.budgets.of(&whose.subject()).collect();
+        match budgets.as_slice() {
+            _ if !view.rights.allow(Verb::SeeBudget, &whose, &view.organisation) => {
+                Err(AdminError::NoSuchBudget { text: text.to_owned() })
+            }
+            [] => Err(AdminError::NoSuchBudget { text: text.to_owned() }),
+            [budget] => Ok(BudgetView { budget: (*budget).clone(), whose: Some(whose) }),
+            several => Err(AdminError::SeveralBudgets {
+                text: text.to_owned(),
+                ids: several.iter().map(|it| it.id.to_string()).collect(),
+            }),
         }
     }
 

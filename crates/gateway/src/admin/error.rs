@@ -134,6 +134,14 @@ pub enum AdminError {
         /// By which id it was looked for.
         text: String,
     },
+    /// Whose budget is meant has several.
+    #[error("{text:?} has several budgets: {}; name one by its id", ids.join(", "))]
+    SeveralBudgets {
+        /// What was named.
+        text: String,
+        /// Their ids.
+        ids: Vec<String>,
+    },
     /// No time zone of this name.
     #[error(transparent)]
     UnknownZone(#[from] UnknownZone),

@@ -2,7 +2,7 @@
 
 use sluice_core::organisation::KeyScope;
 
-use super::headers::{FILTER, ROUTER};
+use super::headers::{BUDGET, FILTER, ROUTER};
 use super::{Endpoint, Operation, Parameter, errors};
 
 /// What stands before every endpoint's own path: the base URL's path.
@@ -154,7 +154,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
 }"#,
         ),
         events: Some("Chunk"),
-        headers: &[FILTER, ROUTER],
+        headers: &[FILTER, ROUTER, BUDGET],
         errors: errors::CHAT,
     },
 ];

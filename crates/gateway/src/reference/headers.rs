@@ -67,3 +67,9 @@ pub const ROUTER: &[Header] = &[
         says: "why the first candidate was first: `best`, `session`, `escalated`, …",
     },
 ];
+
+/// What a budget changed about a request.
+pub const BUDGET: &[Header] = &[Header {
+    name: "svc-max-tokens-lowered",
+    says: "the bound of the answer, where a budget of US dollars lowered it",
+}];

@@ -18,7 +18,7 @@ use sluice_core::organisation::KeyScope;
 
 pub use endpoints::{BASE, ENDPOINTS};
 pub use errors::{ERRORS, ErrorLine};
-pub use headers::{EVERY_RESPONSE, FILTER, Header, ROUTER};
+pub use headers::{BUDGET, EVERY_RESPONSE, FILTER, Header, ROUTER};
 pub use kind::Kind;
 pub use openapi::openapi;
 pub use schemas::{Field, SCHEMAS, Schema, schema};

@@ -124,7 +124,9 @@ fn the_manual_has_these_tables() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/api.md");
     let page = std::fs::read_to_string(page).unwrap();
     assert!(fill(&page).unwrap() == page, "write it again: cargo xtask api-docs");
-    for name in ["endpoints", "headers", "filter-headers", "router-headers", "errors"] {
+    for name in
+        ["endpoints", "headers", "filter-headers", "router-headers", "budget-headers", "errors"]
+    {
         assert!(page.contains(&format!("<!-- table {name} -->")), "{name}");
     }
     assert!(fill("<!-- table errors -->").is_err());

@@ -43,7 +43,7 @@ enum BudgetsCommand {
     },
     /// Shows a budget with its past windows and its top-ups
     Show {
-        /// Its id
+        /// Its id, or whose it is: department:D
         id: String,
         /// Prints JSON
         #[arg(long)]
@@ -51,7 +51,7 @@ enum BudgetsCommand {
     },
     /// Grants an amount on top of a budget's limit, for a time
     TopUp {
-        /// Its id
+        /// Its id, or whose it is: department:D
         id: String,
         /// How much: requests, tokens or US dollars
         #[arg(long)]
@@ -65,7 +65,7 @@ enum BudgetsCommand {
     },
     /// Removes a budget
     Remove {
-        /// Its id
+        /// Its id, or whose it is: department:D
         id: String,
     },
 }

@@ -1,6 +1,8 @@
 //! The commands that work on the data folder, from words to output and exit code.
 
 mod allowances;
+mod budgets;
+pub(crate) mod manual;
 mod records;
 
 use std::path::Path;
@@ -28,6 +30,7 @@ enum Line {
     Teams(organisation::TeamsArgs),
     People(organisation::PeopleArgs),
     Services(organisation::ServicesArgs),
+    Budgets(crate::commands::budgets::BudgetsArgs),
 }
 
 /// A deployment with one model.
@@ -104,6 +107,9 @@ impl House {
             Line::Accounts(args) => accounts::run(args, &self.settings, NOW, out, err).await,
             Line::Usage(args) => usage::run(args, &folder, NOW, out, err).await,
             Line::Audit(args) => audit::run(args, &folder, out, err).await,
+            Line::Budgets(args) => {
+                crate::commands::budgets::run(args, &self.settings, NOW, out, err).await
+            }
             other => panic!("{}", std::any::type_name_of_val(&other)),
         };
         exit.unwrap()

@@ -79,6 +79,7 @@ impl Things {
             "people create target@example.org --team compilers",
             "services create build --team compilers",
             "accounts create --name elsewhere --tier highest",
+            "budgets set --for team:compilers --measure usd --limit 50",
         ] {
             sluice.done(line).await;
         }
@@ -101,6 +102,7 @@ impl Things {
         ];
         for (path, kind, member, name) in [
             ("/keys/", "keys", "name", "laptop"),
+            ("/budgets/", "budgets", "for_name", "team compilers"),
             ("/organisation/departments/", "departments", "name", "engineering"),
             ("/organisation/teams/", "teams", "name", "compilers"),
             ("/organisation/people/", "people", "email", "target@example.org"),

@@ -19,6 +19,7 @@ struct Things {
     team: String,
     person: String,
     service: String,
+    budget: String,
     entry: String,
 }
 
@@ -33,6 +34,7 @@ impl Things {
         }
         sluice.done("services create build --team compilers").await;
         sluice.done("accounts create --name elsewhere --tier highest").await;
+        sluice.done("budgets set --for team:compilers --measure usd --limit 50").await;
         let developer = email(Role::Developer);
         let owner = format!("person:{developer}");
         let secret =
@@ -51,6 +53,7 @@ impl Things {
             team: id_of(sluice, "teams", "name", "compilers").await,
             person: id_of(sluice, "people", "email", &developer).await,
             service: id_of(sluice, "services", "name", "build").await,
+            budget: id_of(sluice, "budgets", "for_name", "team compilers").await,
             entry: rotation["audit_id"].as_str().unwrap().to_owned(),
             key,
             request,
@@ -66,6 +69,7 @@ impl Things {
             path.push_str(match (before.as_str(), segment) {
                 ("/keys", "{id}") => &self.key,
                 ("/requests", "{id}") => &self.request,
+                ("/budgets", "{id}") => &self.budget,
                 ("/settings/sessions", "{id}") => "1",
                 ("/providers", "{name}") => "lab",
                 ("/models", "{id}") => "mock",

@@ -96,10 +96,11 @@ async fn what_was_recorded_before_comes_to_the_same() {
         let mut tx = old.begin_write("test").await.unwrap();
         migrate::run_to(&mut tx, 11).await.unwrap();
         let (table, columns) = TABLE;
-        let columns = &columns[..columns.len() - 1];
+        // Two of them are younger.
+        let columns = &columns[..columns.len() - 2];
         let rows = records.iter().map(|record| {
             let mut row = values(record, 0);
-            row.pop();
+            row.truncate(columns.len());
             row
         });
         insert_many(&mut tx, (table, columns), "", rows.collect(), |_, _| {}).await.unwrap();

@@ -42,9 +42,13 @@ const NAMED: usize = 5;
 
 /// The budget of the address.
 async fn budget(ask: &Ask) -> Result<BudgetView, Failure> {
-    match ask.admin()?.budget(ask.place("id")).await {
-        Err(AdminError::NoSuchBudget { .. }) => Err(Failure::Missing),
-        found => Ok(found?),
+    let id = ask.place("id");
+    match ask.admin()?.budget(id).await {
+        Ok(found) if found.budget.id.as_str() == id => Ok(found),
+        Ok(_) | Err(AdminError::NoSuchBudget { .. } | AdminError::NoSuch { .. }) => {
+            Err(Failure::Missing)
+        }
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -282,7 +286,8 @@ fn limit_question(ask: &Ask, found: &BudgetView, wrong: Option<&Wrong>) -> Confi
         false => budget.limit.to_string(),
     };
     let value = ask.form.some("limit").map_or(now, str::to_owned);
-    let limit = Field::new(Input::Number, "limit", "Limit").value(value).unit(unit(budget));
+    let limit = Field::new(Input::Number, "limit", "Limit").id("new-limit");
+    let limit = limit.value(value).unit(unit(budget));
     Confirm {
         consequences: vec![
             "It holds at once, and what was used in its window goes on counting.".to_owned(),

@@ -71,7 +71,12 @@ fn deeds(names: Names) -> Vec<Confirm> {
             "limit",
             "Change limit",
             "It holds at once, and what was used in its window goes on counting.",
-            vec![Field::new(Kind::Number, "limit", "Limit").value("600").unit("US dollars")],
+            vec![
+                Field::new(Kind::Number, "limit", "Limit")
+                    .id("new-limit")
+                    .value("600")
+                    .unit("US dollars"),
+            ],
         ),
         question(
             "top-up",

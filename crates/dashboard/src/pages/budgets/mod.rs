@@ -67,8 +67,7 @@ fn depth(kind: &str) -> usize {
     match kind {
         "account" => 0,
         "department" => 1,
-        "team" => 2,
-        _ => 3,
+        _ => 2,
     }
 }
 

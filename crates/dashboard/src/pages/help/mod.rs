@@ -8,7 +8,7 @@ use std::sync::Arc;
 use sluice_gateway::admin::Verb;
 use sluice_gateway::connect::{self, CLIENTS, Guide};
 use sluice_gateway::reference::{
-    self as table, ENDPOINTS, ERRORS, EVERY_RESPONSE, FILTER, Header, ROUTER, SCHEMAS,
+    self as table, BUDGET, ENDPOINTS, ERRORS, EVERY_RESPONSE, FILTER, Header, ROUTER, SCHEMAS,
 };
 
 use crate::components::{Code, Count, Escaped, Markup, Tabs, Text};
@@ -75,7 +75,7 @@ fn clients_view(clients: Vec<Client>, may_make: bool) -> Help {
 fn reference(here: &Place, mut models: Vec<Text>, may_make: bool) -> Help {
     let more_models = models.len().saturating_sub(MOST_MODELS) as u64;
     models.truncate(MOST_MODELS);
-    let headers = [EVERY_RESPONSE, FILTER, ROUTER];
+    let headers = [EVERY_RESPONSE, FILTER, ROUTER, BUDGET];
     let reference = Reference {
         address: Code::new("Base address", here.base_url.as_str()),
         models,

@@ -1,7 +1,7 @@
 //! The organisation on the command line, and its page in the manual.
 
 use crate::commands::Exit;
-use crate::commands::tests::House;
+use crate::commands::tests::{House, manual};
 use crate::config::Settings;
 use crate::config::environment::tests::FixedEnvironment;
 use sluice_core::organisation::Role;
@@ -13,16 +13,10 @@ fn json(line: &str) -> serde_json::Value {
     serde_json::from_str(line).unwrap()
 }
 
-/// The commands of the page, in their order, without their comments.
-fn commands() -> Vec<String> {
-    let lines = PAGE.lines().filter_map(|line| line.strip_prefix("$ sluice "));
-    lines.map(|line| line.split('#').next().unwrap_or_default().trim().to_owned()).collect()
-}
-
 #[tokio::test]
 async fn the_manuals_commands_run_as_written() {
     let house = House::new();
-    let commands = commands();
+    let commands = manual::commands(PAGE);
     assert!(commands.len() > 15, "{commands:?}");
     for command in commands {
         house.done(&command).await;
