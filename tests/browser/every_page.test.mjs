@@ -38,6 +38,9 @@ async function come({ manner, ...options }, more = {}) {
 /** Brings about what pages show: a second person, requests of several outcomes, findings. */
 async function fill() {
   await deployment.command("people", "invite", "grace@example.org", "--role", "developer");
+  for (const [measure, limit] of [["usd", "50"], ["concurrency", "20"]]) {
+    await deployment.command("budgets", "set", "--for", "account", "--measure", measure, "--limit", limit);
+  }
   const key = await makeKey(owner, "every-page");
   await deployment.ask(key);
   await deployment.ask(key, { model: "svc/auto" });

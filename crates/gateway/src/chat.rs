@@ -17,6 +17,7 @@ use crate::error::{ChatError, Unanswered};
 use crate::filtering::{self, Passed};
 use crate::gateway::Gateway;
 use crate::limits::{LimitExceeded, Money, Permit, Slot};
+use crate::own;
 use crate::plan::{self, Asked, Candidate, Plan};
 use crate::policy;
 use crate::principal::Principal;
@@ -164,11 +165,15 @@ impl Gateway {
 impl Gateway {
     /// What stands in the way, with the page that shows it: that of the budget, else the key's.
     fn with_page(&self, exceeded: LimitExceeded, principal: &Principal) -> LimitExceeded {
-        let page = self.pages_url().map(|pages| match &exceeded.budget {
+        let mut more = exceeded.more.as_deref().cloned().unwrap_or_default();
+        let page = self.pages_url().map(|pages| match &more.budget {
             Some(budget) => format!("{pages}/budgets/{budget}"),
             None => format!("{pages}/keys/{}", principal.key.id),
         });
-        LimitExceeded { page, ..exceeded }
+        // What somebody asks on a page has no key of its own to show.
+        let has_page = more.budget.is_some() || own::key_name(principal.key.id.as_str()).is_none();
+        more.page = page.filter(|_| has_page);
+        LimitExceeded { more: Some(Box::new(more)), ..exceeded }
     }
 
     /// Notes what an admission leaves beside its reservation.

@@ -16,6 +16,8 @@ use crate::plan::Candidate;
 
 /// The fewest tokens of an answer that are worth asking for.
 const FEWEST_TOKENS: u64 = 256;
+/// The bound of an answer where neither the request nor the catalogue knows one.
+const UNKNOWN_LIMIT: u32 = 4_096;
 
 /// What a request may cost where it may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -80,24 +82,34 @@ fn keep_priced(candidates: &mut Vec<Candidate>) -> Result<(), ChatError> {
     Ok(())
 }
 
-/// Lowers the bounds of answers to what `left` pays for. Whoever could not say enough for it is not
-/// asked, unless nobody could. Returns the lowest bound that was lowered.
+/// Gives every answer a bound, which its provider is told, and lowers the bounds to what `left` pays
+/// for. Whoever could not say enough for it is not asked; where nobody could, all of them get the
+/// smallest bound, and the limit itself refuses the request. Returns the lowest bound that was lowered.
 fn lower(chat: &ChatRequest, candidates: &mut Vec<Candidate>, left: PicoUsd) -> Option<u32> {
+    let mut lowest: Option<u32> = None;
+    for candidate in candidates.iter_mut() {
+        if candidate.target.max_tokens.is_none() && candidate.model.output_limit.is_none() {
+            lowest = Some(lowest.map_or(UNKNOWN_LIMIT, |lowest| lowest.min(UNKNOWN_LIMIT)));
+        }
+        let bound = candidate.target.max_tokens.or(candidate.model.output_limit);
+        candidate.target.max_tokens = Some(bound.unwrap_or(UNKNOWN_LIMIT));
+    }
     let pays_for = |candidate: &Candidate| {
         let most = Most::of(chat, candidate)?;
         let tokens = most.tokens_for(left);
-        (tokens >= FEWEST_TOKENS.min(most.tokens)).then_some((tokens, most.tokens))
+        (tokens >= FEWEST_TOKENS.min(most.tokens)).then_some(tokens)
     };
-    if candidates.iter().all(|candidate| pays_for(candidate).is_none()) {
-        return None;
-    }
-    let mut lowest = None;
+    let nobody = candidates.iter().all(|candidate| pays_for(candidate).is_none());
     candidates.retain_mut(|candidate| {
-        let Some((tokens, bound)) = pays_for(candidate) else { return false };
-        if tokens < bound {
-            let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
+        let tokens = match pays_for(candidate) {
+            Some(tokens) => tokens,
+            None if nobody => FEWEST_TOKENS,
+            None => return false,
+        };
+        let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
+        if candidate.target.max_tokens.is_some_and(|bound| tokens < bound) {
             candidate.target.max_tokens = Some(tokens);
-            lowest = Some(lowest.map_or(tokens, |lowest: u32| lowest.min(tokens)));
+            lowest = Some(lowest.map_or(tokens, |lowest| lowest.min(tokens)));
         }
         true
     });
@@ -197,8 +209,12 @@ mod tests {
         assert_eq!((candidates.len(), found.lowered), (1, None));
         let mut candidates = vec![at(Some(dear), None)];
         let found = costs(&mut candidates, 20_000).unwrap();
-        assert_eq!((candidates.len(), found.lowered), (1, None));
+        assert_eq!((candidates.len(), found.lowered), (1, Some(256)));
         assert!(found.most.0 > 20_000, "it is refused by the limit itself");
+        // Whoever names no bound gets one, so that its provider has to keep it.
+        let mut candidates = vec![at(Some(price(1, 1)), None)];
+        let found = costs(&mut candidates, u64::MAX).unwrap();
+        assert_eq!((candidates[0].target.max_tokens, found.lowered), (Some(8_192), None));
     }
 
     proptest! {
@@ -220,8 +236,11 @@ mod tests {
                     prop_assert!(bound <= wish.unwrap_or(8_192));
                 }
             } else {
-                // Nobody could say enough for what is left: nothing was changed.
-                prop_assert_eq!((found.lowered, candidates.len()), (None, asked));
+                // Nobody could say enough for what is left.
+                prop_assert_eq!(candidates.len(), asked);
+                for candidate in &candidates {
+                    prop_assert!(candidate.target.max_tokens.is_some_and(|it| u64::from(it) <= FEWEST_TOKENS));
+                }
             }
         }
     }

@@ -110,10 +110,9 @@ impl GuessGuard {
             subject: "this address",
             limit: Amount::Count(ATTEMPTS),
             what: "failed sign-ins a minute",
-            detail: String::new(),
+            detail: Box::default(),
             setting: Arc::default(),
-            budget: None,
-            page: None,
+            more: None,
             retry_after: Some(Duration::from_secs(wait)),
             too_large: None,
         });

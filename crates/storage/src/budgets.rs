@@ -70,7 +70,6 @@ pub struct BudgetRecord {
     pub changed: u64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
 fn as_text<S: serde::Serializer>(subject: &Subject, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(subject)
 }
@@ -278,7 +277,7 @@ impl Store {
             let rows = sql(format!(
                 "SELECT request_id, started_at, duration_ms, cost, uncached_input, cache_read, \
                  cache_write, output, reasoning FROM usage_records \
-                 WHERE {} = $1 AND started_at < $2 \
+                 WHERE {} = $1 AND started_at < $2 AND started_at >= $3 \
                  AND (started_at > $3 OR (started_at = $3 AND request_id > $4)) \
                  ORDER BY started_at, request_id LIMIT $5",
                 kind.column()

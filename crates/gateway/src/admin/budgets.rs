@@ -3,7 +3,7 @@
 //! A subject has one budget of each kind: what it limits, for how long, hard or soft. To set it again
 //! changes its limit, and what was used in its window goes on counting.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use sluice_core::clock::UnixMillis;
 use sluice_core::ids::KeyId;
@@ -11,8 +11,8 @@ use sluice_core::measure::Limited;
 use sluice_core::organisation::{Actor, Subject};
 use sluice_core::window::{Span, Window, Zone};
 use sluice_storage::{
-    BudgetRecord, DAY_SECONDS, Doing, HOUR_SECONDS, Item, ItemChange, KeyRecord, PastRequest,
-    PersonRecord, Record, StorageError, TopUp, Used, window_start,
+    BudgetRecord, DAY_SECONDS, Doing, HOUR_SECONDS, Item, ItemChange, KeyRecord, MANAGED_BY_FILE,
+    PastRequest, PersonRecord, Record, StorageError, TopUp, Used, window_start,
 };
 
 use crate::admin::find::name_of;
@@ -45,6 +45,17 @@ pub struct BudgetWish {
     pub hard: bool,
     /// The time zone whose calendar its window follows; `None`: as it was, else UTC.
     pub zone: Option<String>,
+}
+
+/// What became of the budgets of the configuration file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FileBudgets {
+    /// What was set, taken over or changed.
+    pub changed: Vec<String>,
+    /// What was taken out of the file, and removed.
+    pub removed: Vec<String>,
+    /// Whose budgets wait, since there is nobody of this name.
+    pub waiting: Vec<String>,
 }
 
 /// What a budget would have done to the requests of a day.
@@ -99,7 +110,8 @@ impl Admin<'_> {
         let new = match &old {
             Some(old) => {
                 let zone = zone.unwrap_or_else(|| old.zone.clone());
-                let mut new = BudgetRecord { limit: wish.limit, ..old.clone() };
+                let managed_by = self.manager().or_else(|| old.managed_by.clone());
+                let mut new = BudgetRecord { limit: wish.limit, managed_by, ..old.clone() };
                 if follows_a_calendar(wish.limited) && zone != old.zone {
                     // Other windows: it begins anew.
                     (new.zone, new.counts_from) = (zone, self.now);
@@ -119,7 +131,7 @@ impl Admin<'_> {
                 counts_from: self.now,
                 used_before: self.used_today(&subject).await?,
                 top_ups: Vec::new(),
-                managed_by: None,
+                managed_by: self.manager(),
                 created_at: self.now,
                 removed_at: None,
                 changed: 0,
@@ -133,6 +145,49 @@ impl Admin<'_> {
         Ok((new, old))
     }
 
+    /// Makes the budgets of the configuration file what it says: sets them, takes over those that are
+    /// there, removes those that it holds no more. Only the file itself, as [`Actor::File`], may do it.
+    pub async fn apply_file_budgets(
+        &self,
+        wishes: &[BudgetWish],
+    ) -> Result<FileBudgets, AdminError> {
+        if self.actor != Actor::File {
+            return Err(AdminError::Forbidden { verb: "configuration-file.apply" });
+        }
+        let mut done = FileBudgets::default();
+        let mut held = HashSet::new();
+        for wish in wishes {
+            match self.set_budget(wish.clone()).await {
+                Ok((budget, old)) => {
+                    if old.as_ref() != Some(&budget) {
+                        done.changed.push(format!("budget {} of {}", budget.id, wish.subject));
+                    }
+                    held.insert(budget.id);
+                }
+                Err(
+                    AdminError::NoSuch { .. }
+                    | AdminError::NoSuchKey
+                    | AdminError::NoSuchHolder { .. }
+                    | AdminError::Ambiguous { .. }
+                    | AdminError::NoBudgetOf { .. },
+                ) => done.waiting.push(wish.subject.clone()),
+                Err(error) => return Err(error),
+            }
+        }
+        // What cannot be told apart from what the file names is not taken for something else.
+        if !done.waiting.is_empty() {
+            return Ok(done);
+        }
+        let view = self.view().await?;
+        let is_over =
+            |it: &&BudgetRecord| it.is_there() && it.is_the_files() && !held.contains(&it.id);
+        for budget in view.organisation.budgets.iter().filter(is_over) {
+            self.remove_budget(budget.id.as_str()).await?;
+            done.removed.push(format!("budget {} of {}", budget.id, budget.subject));
+        }
+        Ok(done)
+    }
+
     /// What a budget would have done yesterday, by its own calendar. Sets nothing.
     pub async fn rehearse_budget(&self, wish: &BudgetWish) -> Result<Rehearsed, AdminError> {
         let view = self.view().await?;
@@ -140,7 +195,10 @@ impl Admin<'_> {
         if !view.rights.allow(Verb::SetBudget, &whose, &view.organisation) {
             return Err(AdminError::Forbidden { verb: Verb::SetBudget.as_str() });
         }
-        let (subject, zone) = (whose.subject(), wish.zone.as_deref());
+        let subject = whose.subject();
+        let is_same = |it: &&BudgetRecord| (it.limited, it.hard) == (wish.limited, wish.hard);
+        let old = view.organisation.budgets.of(&subject).find(is_same);
+        let zone = wish.zone.as_deref().or(old.map(|old| old.zone.as_str()));
         let zone = zone.map_or(Ok(Zone::UTC), Zone::parse)?;
         let today = Window::Day.span(&zone, self.now.seconds()).start;
         let yesterday = Window::Day.span(&zone, today.saturating_sub(1));
@@ -150,7 +208,16 @@ impl Admin<'_> {
             }
             _ => yesterday.start,
         };
-        let before = self.store.used_in(&subject, (window_start, yesterday.start)).await?;
+        let began = old.map_or(0, |old| old.counts_from.seconds());
+        let is_new = old.is_none() && wish.limited.window() == Some(Window::Total);
+        // One that never ends begins at zero, like any new one.
+        let before = match is_new {
+            true => Used::default(),
+            false => {
+                let from = window_start.max(began).min(yesterday.start);
+                self.store.used_in(&subject, (from, yesterday.start)).await?
+            }
+        };
         let before = (yesterday.start, before);
         let mut rehearsal = Rehearsal::new(wish.limited, wish.limit, zone, before);
         let millis = |seconds: u64| UnixMillis(seconds.saturating_mul(1000));
@@ -392,6 +459,11 @@ impl Admin<'_> {
         }
     }
 
+    /// Who alone may change what the actor sets.
+    fn manager(&self) -> Option<String> {
+        (self.actor == Actor::File).then(|| MANAGED_BY_FILE.to_owned())
+    }
+
     /// What a subject used today, as far as database and journal know.
     async fn used_today(&self, subject: &Subject) -> Result<Used, AdminError> {
         // The database first: what is ingested between the two readings is in neither, so that the
@@ -421,7 +493,8 @@ impl Admin<'_> {
         if !view.rights.allow(verb, whose, &view.organisation) {
             return Err(AdminError::Forbidden { verb: verb.as_str() });
         }
-        if old.as_ref().is_some_and(BudgetRecord::is_the_files) {
+        let is_the_files = old.as_ref().is_some_and(BudgetRecord::is_the_files);
+        if is_the_files && self.actor != Actor::File {
             return Err(AdminError::ManagedByFile { what: format!("budget {}", new.id) });
         }
         let (actor, surface) = (self.actor.clone(), self.surface);

@@ -2,7 +2,9 @@
 
 use sluice_core::organisation::Role;
 
-/// Departments, teams and people of the configuration file, by their names. What is named here
+use crate::admin::BudgetWish;
+
+/// Departments, teams, people and budgets of the configuration file, by their names. What is named here
 /// refers to what else is in the file: the departments of teams, the teams of people.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Declared {
@@ -12,6 +14,8 @@ pub struct Declared {
     pub teams: Vec<DeclaredTeam>,
     /// `[[people]]`.
     pub people: Vec<DeclaredPerson>,
+    /// `[[budgets]]`. What they are of need not be in the file.
+    pub budgets: Vec<BudgetWish>,
 }
 
 /// A department of the file.

@@ -25,7 +25,7 @@ mod tests;
 mod vendors;
 
 pub use accounts::{AccountChange, NewAccount};
-pub use budgets::{BudgetView, BudgetWish, Rehearsed};
+pub use budgets::{BudgetView, BudgetWish, FileBudgets, Rehearsed};
 pub use declared::{Declared, DeclaredDepartment, DeclaredPerson, DeclaredTeam};
 pub use error::AdminError;
 pub use file::FileChanges;

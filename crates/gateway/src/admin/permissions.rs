@@ -258,10 +258,18 @@ impl Rights {
         }
         if verb.is_about_a_budget() {
             // What a department gets is not for its lead to say.
-            return match (record, verb.scope(rank.role)) {
-                (Record::Department(_), scope) => scope == Scope::Account,
-                _ => rank.reaches(verb, &Place::of(record, organisation)),
+            let place = Place::of(record, organisation);
+            let is_for_a_lead = match record {
+                Record::Account(_) | Record::Department(_) => false,
+                // Nor what they get themselves, or whoever is no developer.
+                Record::Person(person) => may_touch(rank.role, person.role) && !person.operator,
+                _ => true,
             };
+            let is_leads = verb.scope(rank.role) != Scope::Account;
+            return (!is_leads || is_for_a_lead) && rank.reaches(verb, &place);
+        }
+        if verb == Verb::SeeBudget {
+            return rank.sees_budget_of(record, organisation);
         }
         if let (Record::Person(person), false) = (record, verb.only_looks())
             && !(verb == Verb::EndSessions && person.id == rank.person)
@@ -334,6 +342,21 @@ impl Rank {
             Scope::Team => Reach::Teams(self.teams.clone(), self.person.clone()),
             Scope::Own => Reach::Own(self.person.clone()),
             Scope::None => Reach::Nothing,
+        }
+    }
+
+    /// Whether they see the budgets of a thing: what their role reaches, and what their own requests
+    /// count against.
+    fn sees_budget_of(&self, record: &Record, organisation: &Organisation) -> bool {
+        let place = Place::of(record, organisation);
+        match (record, Verb::SeeBudget.scope(self.role)) {
+            (_, Scope::None) => false,
+            (Record::Account(_), _) => true,
+            (Record::Department(it), Scope::Team) => self.departments.contains(&it.id),
+            (Record::Person(_) | Record::Key(_), Scope::Team) => {
+                place.person.as_ref() == Some(&self.person)
+            }
+            _ => self.reaches(Verb::SeeBudget, &place),
         }
     }
 

@@ -97,6 +97,10 @@ impl Counter {
 
     /// Where something of the moment `at` counts; `None` where its window is forgotten.
     fn counting(&mut self, at: u64) -> Option<&mut u64> {
+        // What was admitted before a budget began is none of its use, whenever it ends.
+        if at < self.meter.since {
+            return None;
+        }
         let is_open = at >= self.span.start && !self.is_closed();
         match &mut self.last {
             Some((span, used)) if span.contains(at) => Some(used),

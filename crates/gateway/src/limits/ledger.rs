@@ -9,10 +9,10 @@ use sluice_core::measure::Measure;
 use sluice_core::money::PicoUsd;
 use sluice_core::window::{Span, Window, Zone};
 
-use super::LimitExceeded;
 use super::allowance::{Allowance, Meter, Quantity};
 use super::counter::{CLOCK_SKEW_SECONDS, Counter};
 use super::view::RateView;
+use super::{LimitExceeded, More};
 
 /// What a request uses, or will probably use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -109,10 +109,12 @@ impl Asked<'_> {
             subject: self.name,
             limit: allowance.quantity.amount(limit),
             what: allowance.quantity.what(),
-            detail,
+            detail: detail.into(),
             setting: allowance.source.setting.clone(),
-            budget: allowance.budget.as_ref().map(|budget| budget.id.clone()),
-            page: None,
+            more: allowance
+                .budget
+                .as_ref()
+                .map(|budget| Box::new(More { budget: Some(budget.id.clone()), page: None })),
             retry_after,
             too_large: None,
         }
@@ -518,10 +520,11 @@ impl State {
         wanted: Option<Spend>,
         now: UnixMillis,
     ) -> LimitExceeded {
-        const SOON: Option<Duration> = Some(Duration::from_secs(1));
         let limit = allowance.limit_at(now);
+        // Where nothing may be used, no waiting helps.
+        let soon = (limit > 0).then_some(Duration::from_secs(1));
         let Some(meter) = allowance.quantity.meter() else {
-            return asked.refusal(allowance, limit, String::new(), SOON);
+            return asked.refusal(allowance, limit, String::new(), soon);
         };
         let Some(counter) = self.counter(meter) else {
             return asked.refusal(allowance, limit, String::new(), None);
@@ -540,7 +543,7 @@ impl State {
         );
         // What is reserved and not used comes back soon; what is used, when the window ends.
         let used_alone = counter.used.saturating_add(wanted) > limit;
-        asked.refusal(allowance, limit, detail, if used_alone { until_end } else { SOON })
+        asked.refusal(allowance, limit, detail, if used_alone { until_end } else { soon })
     }
 
     /// How many places are taken by others than `lease`.

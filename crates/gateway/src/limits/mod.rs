@@ -58,13 +58,11 @@ pub struct LimitExceeded {
     /// What is limited, as in "1000 requests an hour".
     pub what: &'static str,
     /// What else there is to say, with a comma or bracket before it.
-    pub detail: String,
+    pub detail: Box<str>,
     /// The setting that an operator can raise; empty where there is none.
     pub setting: Arc<str>,
-    /// The budget that it is; `None` for the limits of classes, tiers, keys and accounts.
-    pub budget: Option<BudgetId>,
-    /// The page that shows it; `None` where pages are not served.
-    pub page: Option<String>,
+    /// Where more is told of it; `None` where nothing is.
+    pub more: Option<Box<More>>,
     /// When it is worth trying again: whole seconds, at least one. `None`: never.
     pub retry_after: Option<Duration>,
     /// What this request alone wants, where that is more than the whole limit: then no waiting
@@ -72,9 +70,18 @@ pub struct LimitExceeded {
     pub too_large: Option<Amount>,
 }
 
+/// Where more is told of a limit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct More {
+    /// The budget that it is; `None` for the limits of classes, tiers, keys and accounts.
+    pub budget: Option<BudgetId>,
+    /// The page that shows it; `None` where pages are not served.
+    pub page: Option<String>,
+}
+
 impl fmt::Display for LimitExceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { subject, limit, what, detail, setting, budget, page, .. } = self;
+        let Self { subject, limit, what, detail, setting, more, .. } = self;
         let blocks =
             matches!(limit, Amount::Count(0) | Amount::Usd(sluice_core::money::PicoUsd(0)));
         match (self.too_large, self.retry_after) {
@@ -101,6 +108,10 @@ impl fmt::Display for LimitExceeded {
                 )?;
             }
         }
+        let (budget, page) = match more.as_deref() {
+            Some(More { budget, page }) => (budget.as_ref(), page.as_ref()),
+            None => (None, None),
+        };
         if let Some(budget) = budget {
             write!(f, ", or ask for a top-up of {budget}")?;
         } else if !setting.is_empty() {

@@ -9,12 +9,15 @@ use sluice_storage::{BudgetRecord, StorageError, Store, SubjectKind, Used};
 use super::{Allowance, Meter, Window};
 use crate::principal::Ledgers;
 
+/// A budget, and what adds up in its window.
+type OfBudget = (BudgetRecord, Meter);
+
 /// What is counted.
 pub(crate) struct Counted {
     /// Of all subjects of a kind, each meter once.
     kinds: BTreeMap<SubjectKind, Vec<Meter>>,
     /// What one subject's budgets limit.
-    budgets: Vec<(BudgetRecord, Meter)>,
+    budgets: Vec<OfBudget>,
 }
 
 impl Default for Counted {
@@ -86,12 +89,11 @@ pub(crate) async fn restore(
 /// Budgets, whose windows follow the calendar. What was used before a budget began does not count.
 async fn restore_budgets(
     ledgers: &Ledgers,
-    budgets: &[(BudgetRecord, Meter)],
+    budgets: &[OfBudget],
     store: &Store,
     now: UnixMillis,
 ) -> Result<(), StorageError> {
-    let mut since_start: BTreeMap<(SubjectKind, u64), Vec<&(BudgetRecord, Meter)>> =
-        BTreeMap::new();
+    let mut since_start: BTreeMap<(SubjectKind, u64), Vec<&OfBudget>> = BTreeMap::new();
     let mut since_beginning = Vec::new();
     for budget in budgets.iter().filter(|(_, meter)| meter.window != Window::FiveHours) {
         let (record, meter) = budget;
@@ -126,7 +128,7 @@ async fn restore_budgets(
 /// Windows of five hours begin when the journal says so.
 async fn restore_five_hours(
     ledgers: &Ledgers,
-    (counted, budgets): (&BTreeMap<SubjectKind, Vec<Meter>>, &[&(BudgetRecord, Meter)]),
+    (counted, budgets): (&BTreeMap<SubjectKind, Vec<Meter>>, &[&OfBudget]),
     store: &Store,
     now: UnixMillis,
 ) -> Result<(), StorageError> {
@@ -153,6 +155,11 @@ async fn restore_five_hours(
         let used = used.get(&subject).copied().unwrap_or_default();
         let ledger = ledgers.of(&subject);
         for meter in meters {
+            // A budget that began within the window counts from there.
+            let used = match meter.since > start {
+                true => store.used_exactly_since(&subject, meter.since).await?,
+                false => used,
+            };
             ledger.restore_five_hours(meter, (start, used.of(meter.measure)), now);
         }
     }

@@ -7,6 +7,7 @@
 
 pub(crate) mod acceptance;
 mod aliases;
+mod budgets;
 pub(crate) mod environment;
 pub(crate) mod example;
 mod figures;
@@ -75,7 +76,7 @@ pub(crate) struct Settings {
     pub(crate) keys: KeyPolicy,
     /// `[security]`.
     pub(crate) security: SecuritySettings,
-    /// The departments, teams and people that the file holds.
+    /// The departments, teams, people and budgets that the file holds.
     pub(crate) organisation: Declared,
     /// The providers, as configured or found.
     pub(crate) providers: Vec<ProviderSettings>,
@@ -181,7 +182,8 @@ impl Settings {
             facts,
         };
         given.routers = routers::check(&given.without_routers(), &root, &mut reader);
-        let organisation = organisation::check(&root, &mut reader);
+        let mut organisation = organisation::check(&root, &mut reader);
+        organisation.budgets = budgets::check(&root, &mut reader);
         if !reader.problems.is_empty() {
             reader.problems.sort();
             return Err(reader.problems);

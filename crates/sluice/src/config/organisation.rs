@@ -149,7 +149,7 @@ pub(super) fn check(root: &Root, reader: &mut Reader<'_>) -> Declared {
 }
 
 /// The entries whose content could be read.
-fn written<T>(entries: &[Entry<T>]) -> impl Iterator<Item = (&Entry<T>, &T)> {
+pub(super) fn written<T>(entries: &[Entry<T>]) -> impl Iterator<Item = (&Entry<T>, &T)> {
     entries.iter().filter_map(|entry| entry.value.as_ref().map(|section| (entry, section)))
 }
 

@@ -16,6 +16,7 @@ use sluice_security::scan::ScannerSettings;
 use sluice_security::surrogate::Surrogates;
 use sluice_storage::Location;
 
+pub(crate) use super::budgets::BudgetSection;
 pub(crate) use super::model_sections::{ModelSection, PriceSection, RouterSection};
 pub(crate) use super::organisation::{DepartmentSection, PersonSection, TeamSection};
 use super::read::{Entries, Repeated, Schema, section};
@@ -50,6 +51,7 @@ section! {
         departments: Entries<DepartmentSection> = [],
         teams: Entries<TeamSection> = [],
         people: Entries<PersonSection> = [],
+        budgets: Entries<BudgetSection> = [],
     }
 }
 

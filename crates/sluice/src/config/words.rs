@@ -2,8 +2,10 @@
 
 use sluice_core::key::{MaxTokensBound, Suite};
 use sluice_core::level::SecurityLevel;
+use sluice_core::measure::Measure;
 use sluice_core::organisation::Role;
 use sluice_core::region::Region;
+use sluice_core::window::Window;
 use sluice_routing::router::{Policy, Stability};
 use sluice_security::kind::Kind;
 use sluice_security::level::{Action, FailureAction, InjectionAction, UnreadableAction};
@@ -11,6 +13,10 @@ use sluice_security::level::{Action, FailureAction, InjectionAction, UnreadableA
 use super::problem::nearest;
 use super::read::{FromToml, Node, Reader, Shape};
 use super::values::shown;
+
+/// What a budget measures; `None`: requests at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Measured(pub(crate) Option<Measure>);
 
 /// How log lines look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,6 +120,20 @@ words! {
         "developer" => Role::Developer,
         "auditor" => Role::Auditor,
         "billing" => Role::Billing,
+    }
+    Measured {
+        "usd" => Measured(Some(Measure::Usd)),
+        "tokens" => Measured(Some(Measure::Tokens)),
+        "requests" => Measured(Some(Measure::Requests)),
+        "concurrency" => Measured(None),
+    }
+    Window {
+        "hour" => Window::Hour,
+        "5h" => Window::FiveHours,
+        "day" => Window::Day,
+        "week" => Window::Week,
+        "month" => Window::Month,
+        "total" => Window::Total,
     }
     InjectionAction {
         "off" => InjectionAction::Off,

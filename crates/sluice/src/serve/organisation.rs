@@ -5,7 +5,7 @@ use sluice_core::organisation::Actor;
 use sluice_gateway::admin::{Admin, AdminError, Declared};
 use sluice_storage::{MasterKey, StorageError, Store};
 
-/// Makes departments, teams and people what the file says, and tells the log what that changed.
+/// Makes departments, teams, people and budgets what the file says, and tells the log what that changed.
 /// `false`: something of it waits for an account that does not exist yet, or it was refused as
 /// things stand. It is worth another try once something has changed.
 pub(super) async fn apply(
@@ -45,5 +45,23 @@ pub(super) async fn apply(
              makes it"
         );
     }
-    Ok(changes.missing_accounts.is_empty())
+    let budgets = match admin.apply_file_budgets(&declared.budgets).await {
+        Ok(budgets) => budgets,
+        Err(AdminError::Storage(error)) => return Err(error),
+        Err(AdminError::ChangedMeanwhile) => return Err(StorageError::ChangedMeanwhile),
+        Err(error) => {
+            tracing::error!(%error, "the configuration file's budgets are not taken over");
+            return Ok(false);
+        }
+    };
+    for what in &budgets.changed {
+        tracing::info!(what, "the configuration file's budget is taken over");
+    }
+    for what in &budgets.removed {
+        tracing::warn!(what, "removed: it was taken out of the configuration file");
+    }
+    for whose in &budgets.waiting {
+        tracing::error!(whose, "the configuration file has a budget of what is not there");
+    }
+    Ok(changes.missing_accounts.is_empty() && budgets.waiting.is_empty())
 }

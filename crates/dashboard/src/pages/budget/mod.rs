@@ -139,9 +139,17 @@ async fn chart(
 ) -> Result<Option<Bars>, Failure> {
     let budget = &found.budget;
     let Limited::Used { measure, .. } = budget.limited else { return Ok(None) };
-    let steps = ask.admin()?.use_of_budget(budget).await?;
+    let mut steps = ask.admin()?.use_of_budget(budget).await?;
+    let (used, _) = left.used_and_held();
+    let told = steps.iter().fold(0_u64, |sum, (_, used)| sum.saturating_add(*used));
+    // Days and hours do not begin where its window does: what was used before it is left out.
+    let mut before = told.saturating_sub(used);
+    for (_, used) in &mut steps {
+        let out = before.min(*used);
+        (*used, before) = (*used - out, before - out);
+    }
     let hourly = steps.windows(2).all(|it| it[1].0 - it[0].0 < 86_400) && steps.len() > 1;
-    let mut remains = left.0.allowance.limit;
+    let mut remains = left.0.allowance.limit.saturating_sub(used.saturating_sub(told));
     let slots = steps.into_iter().map(|(at, used)| {
         remains = remains.saturating_sub(used);
         let at = millis(at);

@@ -103,7 +103,7 @@ fn deeds(names: Names) -> Vec<Confirm> {
 
 fn make(names: Names) -> Budget {
     let mut left = 60_000_u64;
-    let slots = sample::wave(22, 1, 2_900).into_iter().enumerate().map(|(day, cents)| {
+    let slots = sample::wave(1, 22, 2_600).into_iter().enumerate().map(|(day, cents)| {
         left = left.saturating_sub(cents);
         Slot {
             label: (1 + day).to_string(),
@@ -179,6 +179,12 @@ pub(crate) fn samples() -> Vec<(&'static str, Budget)> {
                 "It is spent: requests are refused until 1 Dec 00:00, or until somebody raises it."
                     .into(),
             )),
+            figures: vec![
+                Figure::new("Limit", Money::cents(65_000)),
+                Figure::new("Used", Money::cents(65_000)),
+                Figure::new("Reserved", Money::cents(0)),
+                Figure::new("Left", Money::cents(0)),
+            ],
             meter: Meter { label: "$650 of $650".into(), used: 65_000, held: 0, limit: 65_000 },
             ..make(Names::Plain)
         },

@@ -102,7 +102,7 @@ fn form(ask: &Ask, wrong: Option<&Wrong>, told: Option<String>) -> BudgetForm {
         whose: vec![
             select("kind", "For", &KINDS, "account"),
             line(Kind::Line, "name", "Which")
-                .placeholder("compilers")
+                .placeholder("platform")
                 .hint("Its name, e-mail address or id. Empty for the account."),
         ],
         limit: vec![

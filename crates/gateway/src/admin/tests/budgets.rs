@@ -147,8 +147,8 @@ async fn budgets_are_set_by_those_who_may_and_seen_by_those_whose_they_are() {
         (Role::Billing, 4, [true, true, true, true]),
         (Role::Auditor, 4, [false, false, false, false]),
         // What the department gets is not for its lead to say.
-        (Role::DepartmentLead, 2, [false, false, true, false]),
-        (Role::Developer, 1, [false, false, false, false]),
+        (Role::DepartmentLead, 3, [false, false, true, false]),
+        (Role::Developer, 3, [false, false, false, false]),
     ] {
         let actor = person(&company, role).await;
         let admin = company.house.acting(actor, NOW);
@@ -194,4 +194,38 @@ async fn two_who_set_at_once_do_not_overwrite_each_other() {
     assert!(matches!(late, Err(StorageError::ChangedMeanwhile)));
     assert_eq!(admin.budget(made.id.as_str()).await.unwrap().budget.limit, 5);
     assert_eq!(made.subject, Subject::Team(company.team("compilers").id));
+}
+
+#[tokio::test]
+async fn what_the_file_holds_is_the_files() {
+    let company = Company::new().await;
+    let (admin, file) = (company.house.at(NOW), company.house.file());
+    let (mine, _) = admin.set_budget(of("team:compilers")).await.unwrap();
+    assert!(admin.apply_file_budgets(&[]).await.is_err(), "only the file itself may");
+
+    // One that is there is taken over, with what was used of it; another is made, a third one waits.
+    let later = BudgetWish { limit: 30, ..of("team:later") };
+    let declared = [BudgetWish { limit: 70, ..of("team:compilers") }, of("account"), later];
+    let done = file.apply_file_budgets(&declared).await.unwrap();
+    assert_eq!((done.changed.len(), done.removed.len()), (2, 0));
+    assert_eq!(done.waiting, ["team:later"]);
+    let now = admin.budget(mine.id.as_str()).await.unwrap().budget;
+    assert_eq!((now.limit, now.counts_from, now.is_the_files()), (70, NOW, true));
+    let again = file.apply_file_budgets(&declared).await.unwrap();
+    assert_eq!((again.changed.len(), again.waiting.len()), (0, 1), "it is so already");
+
+    for refused in [
+        admin.set_budget(of("team:compilers")).await.map(drop),
+        admin.change_limit(mine.id.as_str(), 5).await.map(drop),
+        admin.top_up(mine.id.as_str(), 5, None).await.map(drop),
+        admin.remove_budget(mine.id.as_str()).await.map(drop),
+    ] {
+        assert!(matches!(refused, Err(AdminError::ManagedByFile { .. })), "{refused:?}");
+    }
+    // A name that means nothing any more removes nothing.
+    let done = file.apply_file_budgets(&declared[2..]).await.unwrap();
+    assert_eq!((done.removed.len(), done.waiting.len()), (0, 1));
+    let done = file.apply_file_budgets(&declared[1..2]).await.unwrap();
+    assert_eq!((done.changed.len(), done.removed.len()), (0, 1));
+    assert_eq!(admin.budgets().await.unwrap().len(), 1);
 }

@@ -73,7 +73,8 @@ const EXPECTED: &[(&str, [Option<Where>; 7])] = &[
     ("keys.rotate", [A, A, D, O, N, N, N]),
     ("keys.suspend", [A, A, D, O, N, N, N]),
     ("keys.revoke", [A, A, D, O, N, N, N]),
-    ("budgets.see", [A, A, D, T, A, A, A]),
+    // Of a key: developers see those of their own.
+    ("budgets.see", [A, A, D, O, A, A, A]),
     ("budgets.set", [A, A, D, N, N, A, A]),
     ("budgets.top-up", [A, A, D, N, N, A, A]),
     ("budgets.remove", [A, A, D, N, N, A, A]),
