@@ -41,7 +41,12 @@ impl Things {
             sluice.create_named_key("laptop", &["--team", "compilers", "--owner", &owner]).await;
         let body = json!({ "model": "mock", "messages": [{ "role": "user", "content": "Hi" }] });
         let request = sluice.chat(&secret, &body).await.request_id();
-        until("the record", async || sluice.usage_of(&request).await.pop()).await;
+        // Commands know of records that are in the journal still; pages and the trail do not.
+        until("the record", async || {
+            let trail = sluice.json_lines(&["audit", "list", "--json"]).await;
+            trail.iter().any(|entry| entry["request_id"] == request).then_some(())
+        })
+        .await;
         let keys = sluice.json_lines(&["keys", "list", "--json"]).await;
         let laptop = keys.iter().find(|key| key["name"] == "laptop").unwrap();
         let key = laptop["id"].as_str().unwrap().to_owned();
