@@ -75,6 +75,14 @@ fn as_text<S: serde::Serializer>(subject: &Subject, serializer: S) -> Result<S::
 }
 
 impl TopUp {
+    /// The end of one that has none: what no calendar has, and every database keeps.
+    pub const NEVER: UnixMillis = UnixMillis(i64::MAX as u64);
+
+    /// When it ends; `None` where it never does.
+    pub fn ends(&self) -> Option<UnixMillis> {
+        (self.until < Self::NEVER).then_some(self.until)
+    }
+
     /// Whether it holds at `now`.
     pub fn holds_at(&self, now: UnixMillis) -> bool {
         self.from <= now && now < self.until

@@ -476,11 +476,10 @@ impl Admin<'_> {
     }
 
     fn end_of_window(&self, budget: &BudgetRecord) -> UnixMillis {
-        const FOR_EVER: UnixMillis = UnixMillis(i64::MAX as u64);
         let zone = zone_of(budget);
         let span = budget.limited.window().map(|it| it.span(&zone, self.now.seconds()));
         let end = span.and_then(|span| span.reset());
-        end.map_or(FOR_EVER, |end| UnixMillis(end.saturating_mul(1000)))
+        end.map_or(TopUp::NEVER, |end| UnixMillis(end.saturating_mul(1000)))
     }
 
     async fn carry_out_budget(

@@ -10,7 +10,7 @@ use sluice_gateway::admin::{BudgetView, BudgetWish, Rehearsed};
 use sluice_gateway::limits::{
     Allowance, AllowanceView, Amount, Limited, Measure, Quantity, Window,
 };
-use sluice_storage::{BudgetRecord, JournalTail, StorageError};
+use sluice_storage::{BudgetRecord, JournalTail, StorageError, TopUp};
 
 use super::Exit;
 use super::allowances;
@@ -180,7 +180,7 @@ async fn act(
             let budget = admin.top_up(&id, amount(limited, &text)?, until).await?;
             if let Some(top_up) = budget.top_ups.last() {
                 let granted = Allowance::of_budget(&budget).quantity.amount(top_up.amount);
-                writeln!(err, "{granted} on top, until {}.", until_when(top_up.until))?;
+                writeln!(err, "{granted} on top, until {}.", until_when(top_up))?;
             }
             one(&records, &id, now, (json, out)).await?;
         }
@@ -290,12 +290,8 @@ fn print(budgets: &[Left], json: bool, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// When something ends, in words where it never does.
-fn until_when(until: UnixMillis) -> String {
-    // What no calendar has.
-    match until.0 > i64::MAX as u64 / 2 {
-        true => "for ever".to_owned(),
-        false => until.to_rfc3339(),
-    }
+fn until_when(top_up: &TopUp) -> String {
+    top_up.ends().map_or_else(|| "for ever".to_owned(), UnixMillis::to_rfc3339)
 }
 
 /// What is measured, as JSON readers take it: money in US dollars.
@@ -328,7 +324,7 @@ fn as_json(left: &Left) -> Value {
         "top_ups": budget.top_ups.iter().map(|it| json!({
             "amount": of(it.amount),
             "from": it.from.to_rfc3339(),
-            "until": until_when(it.until),
+            "until": until_when(it),
         })).collect::<Vec<_>>(),
         "managed_by": budget.managed_by,
         "created_at": budget.created_at.to_rfc3339(),
@@ -368,7 +364,7 @@ async fn show(
             .iter()
             .map(|it| {
                 let amount = left.quantity().amount(it.amount).to_string();
-                [amount, it.from.to_rfc3339(), until_when(it.until)]
+                [amount, it.from.to_rfc3339(), until_when(it)]
             })
             .collect();
         table(out, ["top-up", "from", "until"], &rows)?;

@@ -215,12 +215,10 @@ fn named(people: &[PersonRecord]) -> Vec<Text> {
 }
 
 fn line(top_up: &TopUp, left: &Left, calendar: &Calendar, now: UnixMillis) -> TopUpLine {
-    // One without an end has a date that no calendar has.
-    let ends = top_up.until.0 < u64::MAX / 4;
     TopUpLine {
         amount: left.shown(top_up.amount),
         from: calendar.minute(top_up.from),
-        until: if ends { calendar.minute(top_up.until) } else { "for good".to_owned() },
+        until: top_up.ends().map_or_else(|| "for good".to_owned(), |at| calendar.minute(at)),
         state: match top_up.holds_at(now) {
             true => Badge::new(State::Good, "holds"),
             false => Badge::new(State::Plain, "over"),

@@ -4,6 +4,7 @@ use sluice_core::money::PicoUsd;
 use sluice_gateway::admin::{AdminError, BudgetWish, Kind};
 use sluice_gateway::limits::{Limited, Measure, Window};
 
+use crate::pages::key_new;
 use crate::web::{Failure, Fields, sentence};
 
 /// What is wrong with a form.
@@ -49,9 +50,9 @@ pub(super) fn whose(form: &Fields) -> String {
     }
 }
 
-/// A figure without the commas and spaces between its thousands.
-pub(crate) fn digits(text: &str) -> String {
-    text.chars().filter(|c| !matches!(c, ',' | ' ' | '\u{a0}' | '_' | '$')).collect()
+/// A figure without the sign of its currency and what stands between its thousands.
+pub(super) fn digits(text: &str) -> String {
+    key_new::read::digits(text.trim_start_matches('$'))
 }
 
 /// An amount of what is limited.

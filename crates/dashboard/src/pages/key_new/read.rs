@@ -96,7 +96,7 @@ fn figure(form: &Fields, name: &'static str) -> Result<Option<u64>, Wrong> {
 }
 
 /// A figure without what stands between its thousands.
-pub(super) fn digits(text: &str) -> String {
+pub(crate) fn digits(text: &str) -> String {
     text.chars().filter(|it| !matches!(it, ',' | ' ' | '_' | '\u{a0}')).collect()
 }
 
