@@ -214,6 +214,7 @@ fn of_request(number: u64, keys: u64) -> [JournalEntry; 2] {
         filter: Default::default(),
         route: None,
         max_tokens_lowered: None,
+        provider_key: None,
     };
     let entry = AuditEntry {
         audit_id,

@@ -70,6 +70,8 @@ id! {
     ServiceId
     /// A budget.
     BudgetId
+    /// A provider key of an account, a department or a team.
+    ProviderKeyId
     /// A request; also its usage record and the response header `x-request-id`.
     RequestId
 }

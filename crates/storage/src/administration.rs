@@ -30,6 +30,19 @@ use crate::trail::{AdministrationEntry, Doing};
 
 const DOING: &str = "write the change";
 
+/// Something that is done and noted in the trail, and changes nothing that is administered.
+#[derive(Debug, Clone)]
+pub struct Note {
+    /// What is done, as in `secrets.rotate-master-key`.
+    pub verb: &'static str,
+    /// To what: `account:ID`, `deployment`.
+    pub subject: String,
+    /// In whose trail it is noted.
+    pub account_id: AccountId,
+    /// What the entry says, without any secret.
+    pub details: Json,
+}
+
 /// What is administered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(clippy::large_enum_variant, reason = "there are a few at a time")]
@@ -181,7 +194,7 @@ impl Store {
         self.administer_all(key, doing, changes, &[], deeds).await
     }
 
-    /// The same for providers, models and budgets.
+    /// The same for providers, models, budgets and policies.
     pub async fn administer_items(
         &self,
         key: &MasterKey,
@@ -189,6 +202,18 @@ impl Store {
         changes: &[ItemChange],
     ) -> Result<(), StorageError> {
         self.administer_all(key, doing, &[], changes, &[]).await
+    }
+
+    /// Notes in the trail what changes nothing that is administered.
+    pub async fn note_deed(
+        &self,
+        key: &MasterKey,
+        doing: &Doing,
+        note: Note,
+    ) -> Result<(), StorageError> {
+        let of = (note.subject, note.account_id);
+        let entry = AdministrationEntry::new(doing, note.verb, of, (None, note.details))?;
+        self.administer_with(key, doing, (&[], &[], &[]), vec![entry]).await
     }
 
     async fn administer_all(
@@ -218,6 +243,16 @@ impl Store {
             let states = (None, deed.details.clone());
             entries.push(AdministrationEntry::new(doing, deed.verb, deed.subject(), states)?);
         }
+        self.administer_with(key, doing, (changes, items, deeds), entries).await
+    }
+
+    async fn administer_with(
+        &self,
+        key: &MasterKey,
+        doing: &Doing,
+        (changes, items, deeds): (&[Change], &[ItemChange], &[SignInDeed]),
+        entries: Vec<AdministrationEntry>,
+    ) -> Result<(), StorageError> {
         let file = SealFile::new(self.data_dir(), key);
         let mut tx = self.begin_write(DOING).await?;
         let outside = self.outside_in(&mut tx, &file).await?;

@@ -283,7 +283,7 @@ impl Store {
         let (mut at, mut id) = (from, String::new());
         loop {
             let rows = sql(format!(
-                "SELECT request_id, started_at, duration_ms, cost, uncached_input, cache_read, \
+                "SELECT request_id, started_at, duration_ms, cost, uncounted_cost, uncached_input, cache_read, \
                  cache_write, output, reasoning FROM usage_records \
                  WHERE {} = $1 AND started_at < $2 AND started_at >= $3 \
                  AND (started_at > $3 OR (started_at = $3 AND request_id > $4)) \
@@ -300,6 +300,7 @@ impl Store {
             .map_err(StorageError::database(DOING))?;
             for row in &rows {
                 let cost = row.count_opt("cost")?.map(PicoUsd).unwrap_or_default();
+                let cost = cost.minus(PicoUsd(row.count_opt("uncounted_cost")?.unwrap_or(0)));
                 let tokens = read_tokens(row)?.total_tokens();
                 (at, id) = (row.moment("started_at")?, row.string("request_id")?);
                 look(&PastRequest {

@@ -445,7 +445,7 @@ async fn store_entries(
             JournalEntry::Sum(sum) => {
                 let at = sum.moment();
                 uses.note(&sum.key_id, at);
-                let (tokens, cost) = (sum.usage.total_tokens(), sum.cost.unwrap_or_default());
+                let (tokens, cost) = (sum.usage.total_tokens(), sum.counted_cost());
                 let used = Used { requests: sum.requests, tokens, cost };
                 quarters.count(sum.attribution(), at, used);
                 sums.count_sum(sum);
@@ -472,7 +472,7 @@ async fn store_entries(
     let named: BTreeMap<i64, &Series> = numbers.iter().map(|(it, number)| (*number, it)).collect();
     for (record, number) in new {
         uses.note(&record.key_id, record.started_at);
-        let (tokens, cost) = (record.usage.total_tokens(), record.cost.unwrap_or_default());
+        let (tokens, cost) = (record.usage.total_tokens(), record.counted_cost());
         quarters.count(record.attribution(), record.started_at, Used { requests: 1, tokens, cost });
         sums.count_record(record);
         if let Some(series) = named.get(&number) {

@@ -1,4 +1,5 @@
-//! What is administered beside the organisation: providers, models, budgets. Each is one row, which
+//! What is administered beside the organisation: providers, models, budgets, policies,
+//! provider keys. Each is one row, which
 //! says the number of the change that touched it last.
 
 use serde_json::Value as Json;
@@ -7,6 +8,8 @@ use sluice_core::ids::AccountId;
 use crate::budgets::{BUDGETS, BudgetRecord, budget_values};
 use crate::database::{Transaction, Value, insert_one, sql, update_one};
 use crate::error::StorageError;
+use crate::policies::{POLICIES, PolicyRecord, policy_values};
+use crate::provider_keys::{PROVIDER_KEYS, ProviderKeyRecord, provider_key_values};
 use crate::vendors::{
     MODELS, ModelRecord, PROVIDERS, ProviderRecord, model_values, provider_values,
 };
@@ -22,6 +25,10 @@ pub enum Item {
     Model(ModelRecord),
     /// A budget.
     Budget(BudgetRecord),
+    /// A policy.
+    Policy(PolicyRecord),
+    /// A provider key of an account, a department or a team.
+    ProviderKey(ProviderKeyRecord),
 }
 
 /// One change of one of them.
@@ -39,11 +46,13 @@ pub struct ItemChange {
 
 impl Item {
     /// Where it is kept, the column of its identity, and that.
-    fn place(&self) -> ((&'static str, &'static [&'static str]), &'static str, &str) {
+    fn place(&self) -> ((&'static str, &'static [&'static str]), &'static str, String) {
         match self {
-            Self::Provider(it) => (PROVIDERS, "name", &it.name),
-            Self::Model(it) => (MODELS, "id", &it.id),
-            Self::Budget(it) => (BUDGETS, "id", it.id.as_str()),
+            Self::Provider(it) => (PROVIDERS, "name", it.name.clone()),
+            Self::Model(it) => (MODELS, "id", it.id.clone()),
+            Self::Budget(it) => (BUDGETS, "id", it.id.to_string()),
+            Self::Policy(it) => (POLICIES, "id", it.subject.to_string()),
+            Self::ProviderKey(it) => (PROVIDER_KEYS, "id", it.id.to_string()),
         }
     }
 
@@ -52,6 +61,8 @@ impl Item {
             Self::Provider(it) => it.changed,
             Self::Model(it) => it.changed,
             Self::Budget(it) => it.changed,
+            Self::Policy(it) => it.changed,
+            Self::ProviderKey(it) => it.changed,
         }
     }
 
@@ -60,6 +71,8 @@ impl Item {
             Self::Provider(it) => serde_json::to_value(it),
             Self::Model(it) => serde_json::to_value(it),
             Self::Budget(it) => serde_json::to_value(it),
+            Self::Policy(it) => serde_json::to_value(it),
+            Self::ProviderKey(it) => serde_json::to_value(it),
         }
         .map_err(|error| StorageError::Unreadable { column: "entry", value: error.to_string() })
     }
@@ -69,6 +82,8 @@ impl Item {
             Self::Provider(it) => provider_values(it),
             Self::Model(it) => model_values(it),
             Self::Budget(it) => budget_values(it),
+            Self::Policy(it) => policy_values(it),
+            Self::ProviderKey(it) => provider_key_values(it),
         };
         values.push(version.into());
         values
@@ -80,6 +95,8 @@ impl Item {
             Self::Provider(_) => "a provider of this name",
             Self::Model(_) => "a model of this name",
             Self::Budget(_) => "such a budget",
+            Self::Policy(_) => "such a policy",
+            Self::ProviderKey(_) => "a provider key for these requests and this provider",
         }
     }
 
@@ -89,6 +106,8 @@ impl Item {
             Self::Provider(it) => format!("provider:{}", it.name),
             Self::Model(it) => format!("model:{}", it.id),
             Self::Budget(it) => format!("budget:{}", it.id),
+            Self::Policy(it) => format!("policy:{}", it.subject),
+            Self::ProviderKey(it) => format!("provider-key:{}", it.id),
         }
     }
 }

@@ -346,6 +346,7 @@ mod tests {
                 requests,
                 usage: Default::default(),
                 cost: None,
+                uncounted_cost: None,
             });
             prop_assert_eq!(to_string(&entry).unwrap(), serde_json::to_string(&entry).unwrap());
             let filter = FilterRecord {

@@ -17,10 +17,13 @@
 //! | `master_key` | the secret that all others are derived from; the hash of a service key |
 //! | `accounts`, `organisation`, `keys` | who may ask |
 //! | `sign_in` | how people sign in: passwords, codes, sessions, links |
+//! | `keyring` | keys that the master key wraps, and its rotation |
 //! | `vault` | secrets that have to be read back, sealed |
 //! | `vendors` | providers and models beside those of the configuration file |
 //! | `budgets` | what a subject may use |
-//! | `items` | the change of what is one row: a provider, a model, a budget |
+//! | `policies` | what is said about requests: levels, models, regions, … |
+//! | `provider_keys` | provider keys of accounts, departments and teams, sealed |
+//! | `items` | the change of what is one row: a provider, a model, a budget, a policy |
 //! | `administration`, `changes` | the one way to change that, and when it changed |
 //! | `models` | when each model was first served |
 //! | `journal` | segments of sealed lines |
@@ -51,6 +54,7 @@ mod items;
 mod journal;
 mod json;
 mod kept;
+mod keyring;
 mod keys;
 mod lock;
 mod master_key;
@@ -59,6 +63,8 @@ mod models;
 mod open;
 mod organisation;
 mod place;
+mod policies;
+mod provider_keys;
 mod records;
 mod rollup;
 mod seal;
@@ -75,7 +81,7 @@ mod vendors;
 mod windows;
 
 pub use accounts::AccountRecord;
-pub use administration::{Change, Record};
+pub use administration::{Change, Note, Record};
 pub use audit::{AuditEntry, AuditFilter, AuditVerification, BrokenLink, ChainedEntry, Tampering};
 pub use budgets::{BudgetRecord, Budgets, PastRequest, TopUp};
 pub use dump::{Copy, Restored, TableSum, backup, copy, restore};
@@ -83,6 +89,7 @@ pub use error::StorageError;
 pub use ingest::Ingester;
 pub use items::{Item, ItemChange};
 pub use journal::{Journal, JournalEntry, Unwritten};
+pub use keyring::{DataKey, Rotated};
 pub use keys::{KeyRecord, SecretRecord};
 pub use lock::DataLock;
 pub use master_key::{KeyHash, KeyHasher, MasterKey};
@@ -91,6 +98,8 @@ pub use organisation::{
     DepartmentRecord, Known, Life, MANAGED_BY_FILE, Organisation, PersonRecord, ServiceRecord,
     Suspension, TeamRecord,
 };
+pub use policies::{Policies, PolicyRecord, PolicySubject};
+pub use provider_keys::{BilledBy, ProviderKeyRecord, ProviderKeyUse, ProviderKeys, SealedKey};
 pub use records::{Reach, RecordCursor, RecordsFilter, RecordsPage, SeenRecord, Sight, Turn};
 pub use rollup::{
     By, Detail, Figures, FirstTokens, HOUR_SECONDS, HourFigures, Outcomes, Part, Question,

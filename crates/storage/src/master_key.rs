@@ -24,7 +24,9 @@ use zeroize::Zeroizing;
 
 use crate::database::sql;
 use crate::error::StorageError;
+use crate::migrate;
 use crate::open::{Store, create_data_dir};
+use crate::vault::Sealer;
 
 /// The master key's file in the data folder.
 pub(crate) const FILE: &str = "master.key";
@@ -32,7 +34,10 @@ pub(crate) const FILE: &str = "master.key";
 /// The one secret of a data folder.
 #[derive(Debug, Clone)]
 pub struct MasterKey {
+    /// What is in the file. It wraps keys (`keyring`).
     secret: Secret<[u8; 32]>,
+    /// What everything is derived from: the same, until the master key was rotated.
+    root: Secret<[u8; 32]>,
     path: PathBuf,
     /// Whether this process has just made it.
     is_new: bool,
@@ -98,7 +103,10 @@ impl MasterKey {
         // Any second word will do: a crash may have cut it short.
         let (key, is_sealed) = (words.next().unwrap_or_default(), words.next().is_some());
         match from_hex(key.as_bytes()) {
-            Some(bytes) => Ok(Self { secret: Secret::new(bytes), path, is_new: false, is_sealed }),
+            Some(bytes) => {
+                let secret = Secret::new(bytes);
+                Ok(Self { root: secret.clone(), secret, path, is_new: false, is_sealed })
+            }
             None => Err(StorageError::KeyIsMalformed { path }),
         }
     }
@@ -125,7 +133,7 @@ impl MasterKey {
         match linked {
             Ok(()) => {
                 let secret = Secret::new(*bytes);
-                Ok(Self { secret, path, is_new: true, is_sealed: false })
+                Ok(Self { root: secret.clone(), secret, path, is_new: true, is_sealed: false })
             }
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 let file = File::open(&path).map_err(StorageError::file(
@@ -145,17 +153,58 @@ impl MasterKey {
 
     /// A secret for one purpose. The same label always gives the same secret.
     pub fn derive(&self, label: &str) -> Secret<[u8; 32]> {
-        let mut derived = Zeroizing::new([0; 32]);
-        let hkdf = Hkdf::<Sha256>::new(None, self.secret.expose());
-        // HKDF-SHA256 gives up to 8160 bytes, so that 32 never fail.
-        let expanded = hkdf.expand(label.as_bytes(), &mut *derived);
-        debug_assert!(expanded.is_ok());
-        Secret::new(*derived)
+        derive(&self.root, label)
     }
 
     /// What tells this key from another one, and nothing of it: for messages and manifests.
     pub fn id(&self) -> String {
-        format!("mk_{}", to_hex(&self.derive("master-key-id").expose()[..6]))
+        id_of(&self.secret)
+    }
+
+    /// The same of the root, under which values are sealed that belong to no account. No rotation
+    /// changes it.
+    pub fn root_id(&self) -> String {
+        id_of(&self.root)
+    }
+
+    /// The file that it is in.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn root(&self) -> &Secret<[u8; 32]> {
+        &self.root
+    }
+
+    pub(crate) fn with_root(self, root: Secret<[u8; 32]>) -> Self {
+        Self { root, ..self }
+    }
+
+    /// What wraps keys.
+    pub(crate) fn wrapper(&self) -> Sealer {
+        Sealer::new(&derive(&self.secret, "wraps keys"))
+    }
+
+    /// The same root with the key that the file has now: another process may have rotated it.
+    pub(crate) fn as_it_is_now(&self) -> Result<Self, StorageError> {
+        let file = File::open(&self.path).map_err(StorageError::file(
+            "read the master key",
+            &self.path,
+            "run sluice as the user that owns the file",
+        ))?;
+        let now = Self::read(file, self.path.clone())?;
+        Ok(now.with_root(self.root.clone()))
+    }
+
+    /// A new key for the same file, with the file's text.
+    pub(crate) fn successor(&self) -> Result<(Self, Zeroizing<String>), StorageError> {
+        let bytes = Zeroizing::new(random_bytes::<32>()?);
+        let mut text = Zeroizing::new(to_hex(&*bytes) + "\n");
+        if self.is_sealed {
+            text.push_str(SEALED);
+            text.push('\n');
+        }
+        Ok((Self { secret: Secret::new(*bytes), is_new: false, ..self.clone() }, text))
     }
 
     /// Whether the file says that the audit trail is sealed outside the database.
@@ -194,6 +243,20 @@ impl MasterKey {
     }
 }
 
+/// A secret for one purpose, derived from another one.
+pub(crate) fn derive(from: &Secret<[u8; 32]>, label: &str) -> Secret<[u8; 32]> {
+    let mut derived = Zeroizing::new([0; 32]);
+    let hkdf = Hkdf::<Sha256>::new(None, from.expose());
+    // HKDF-SHA256 gives up to 8160 bytes, so that 32 never fail.
+    let expanded = hkdf.expand(label.as_bytes(), &mut *derived);
+    debug_assert!(expanded.is_ok());
+    Secret::new(*derived)
+}
+
+fn id_of(secret: &Secret<[u8; 32]>) -> String {
+    format!("mk_{}", to_hex(&derive(secret, "master-key-id").expose()[..6]))
+}
+
 /// Whether the file in `data_dir` carries its second word, so that a server has used it. One that
 /// cannot be read may: it is not taken for a new one.
 pub(crate) fn was_used(data_dir: &Path) -> bool {
@@ -208,6 +271,8 @@ const COMPARING: &str = "compare the master key";
 /// What the database keeps of its master key: what only that key gives, and the key's public id.
 const CHECK: &str = "master_key_check";
 const ID: &str = "master_key_id";
+/// The first version of the tables that has wrapped keys.
+const FIRST_WITH_WRAPPED_KEYS: i64 = 16;
 
 impl Store {
     /// Refuses a master key that the database was not made with.
@@ -245,6 +310,11 @@ impl Store {
     /// another one. Where there is none that can be read, whoever asks for it is told.
     pub(crate) async fn check_present_master_key(&self) -> Result<(), StorageError> {
         let Ok(key) = MasterKey::load(self.data_dir()) else { return Ok(()) };
+        // Before that there was no rotation.
+        let key = match migrate::found(self).await? {
+            found if found >= FIRST_WITH_WRAPPED_KEYS => self.with_root(key).await?,
+            _ => key,
+        };
         match self.meta(CHECK).await? {
             Some(stored) if stored != key.check() => {
                 let (found, database) = (key.id(), self.location().database());
@@ -253,6 +323,22 @@ impl Store {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The id of the master key that the database belongs to.
+    pub(crate) async fn needed_master_key(&self) -> Result<Option<String>, StorageError> {
+        self.meta(ID).await
+    }
+
+    /// Notes that the database belongs to another master key now.
+    pub(crate) async fn need_master_key(&self, id: &str) -> Result<(), StorageError> {
+        sql("UPDATE meta SET value = $2 WHERE name = $1")
+            .bind(ID)
+            .bind(id)
+            .execute(self.database())
+            .await
+            .map(drop)
+            .map_err(StorageError::database(COMPARING))
     }
 
     /// What the database notes under a name.

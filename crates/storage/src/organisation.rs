@@ -16,6 +16,8 @@ use crate::database::{Row, Transaction, Value, sql};
 use crate::error::StorageError;
 use crate::keys::{self, KeyRecord};
 use crate::open::Store;
+use crate::policies::{Policies, read_policies, read_policies_of};
+use crate::provider_keys::{ProviderKeys, read_provider_keys, read_provider_keys_of};
 
 /// The word in `managed_by` of what the configuration file holds.
 pub const MANAGED_BY_FILE: &str = "file";
@@ -138,6 +140,10 @@ pub struct Organisation {
     pub services: HashMap<ServiceId, ServiceRecord>,
     /// What all of these and keys may use.
     pub budgets: Budgets,
+    /// What all of these, keys and the deployment say about requests.
+    pub policies: Policies,
+    /// The provider keys of accounts, departments and teams.
+    pub provider_keys: ProviderKeys,
 }
 
 impl PersonRecord {
@@ -162,6 +168,8 @@ impl Organisation {
         self.people.extend(later.people);
         self.services.extend(later.services);
         self.budgets.take_over(later.budgets);
+        self.policies.take_over(later.policies);
+        self.provider_keys.take_over(later.provider_keys);
     }
 
     /// Whose requests with `key` are.
@@ -293,6 +301,8 @@ impl Store {
         }
         let subjects = found.attribution(key);
         found.budgets = read_budgets_of(tx, subjects.subjects(), DOING).await?;
+        found.policies = read_policies_of(tx, subjects.subjects(), DOING).await?;
+        found.provider_keys = read_provider_keys_of(tx, subjects.subjects(), DOING).await?;
         Ok(found)
     }
 }
@@ -375,6 +385,8 @@ pub(crate) async fn read_organisation(
         people: read_people(tx, which, doing).await?,
         services: by_id(rows(tx, "services", which, doing).await?, read_service)?,
         budgets: read_budgets(tx, which, doing).await?,
+        policies: read_policies(tx, which, doing).await?,
+        provider_keys: read_provider_keys(tx, which, doing).await?,
     })
 }
 

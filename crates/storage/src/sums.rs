@@ -47,9 +47,17 @@ pub struct UsageSum {
     /// What they cost; `None` where the price is not known. In JSON: whole pico-dollars.
     #[serde(default, with = "picos", skip_serializing_if = "Option::is_none")]
     pub cost: Option<PicoUsd>,
+    /// What of that budgets do not count: see [`UsageRecord::uncounted_cost`].
+    #[serde(default, with = "picos", skip_serializing_if = "Option::is_none")]
+    pub uncounted_cost: Option<PicoUsd>,
 }
 
 impl UsageSum {
+    /// What they cost, as budgets count.
+    pub(crate) fn counted_cost(&self) -> PicoUsd {
+        self.cost.unwrap_or_default().minus(self.uncounted_cost.unwrap_or_default())
+    }
+
     /// The beginning of its quarter.
     pub(crate) fn moment(&self) -> UnixMillis {
         UnixMillis(self.quarter.saturating_mul(1000))
@@ -142,19 +150,22 @@ struct Totals {
     usage: Usage,
     cost: PicoUsd,
     unpriced_requests: u64,
+    uncounted_cost: PicoUsd,
 }
 
 impl SumAdditions {
     /// Counts one record.
     pub(crate) fn count_record(&mut self, record: &UsageRecord) {
         let day = window_start(record.started_at, DAY_SECONDS);
-        self.add((day, record.attribution()), 1, &record.usage, record.cost);
+        let costs = (record.cost, record.uncounted_cost());
+        self.add((day, record.attribution()), 1, &record.usage, costs);
     }
 
     /// Counts a sum.
     pub(crate) fn count_sum(&mut self, sum: &UsageSum) {
         let day = window_start(sum.moment(), DAY_SECONDS);
-        self.add((day, sum.attribution()), sum.requests, &sum.usage, sum.cost);
+        let costs = (sum.cost, sum.uncounted_cost);
+        self.add((day, sum.attribution()), sum.requests, &sum.usage, costs);
     }
 
     fn add(
@@ -162,7 +173,7 @@ impl SumAdditions {
         key: (u64, Attribution),
         requests: u64,
         usage: &Usage,
-        cost: Option<PicoUsd>,
+        (cost, uncounted): (Option<PicoUsd>, Option<PicoUsd>),
     ) {
         let totals = self.0.entry(key).or_default();
         totals.requests = totals.requests.saturating_add(requests);
@@ -172,6 +183,7 @@ impl SumAdditions {
         sum.cache_write = sum.cache_write.saturating_add(usage.cache_write);
         sum.output = sum.output.saturating_add(usage.output);
         sum.reasoning = sum.reasoning.saturating_add(usage.reasoning);
+        totals.uncounted_cost = totals.uncounted_cost.plus(uncounted.unwrap_or_default());
         match cost {
             Some(cost) => totals.cost = totals.cost.plus(cost),
             None => totals.unpriced_requests = totals.unpriced_requests.saturating_add(requests),
@@ -198,6 +210,7 @@ impl SumAdditions {
                 totals.usage.reasoning.into(),
                 totals.cost.0.into(),
                 totals.unpriced_requests.into(),
+                totals.uncounted_cost.0.into(),
             ]);
             row
         });
@@ -211,7 +224,7 @@ impl SumAdditions {
 const IDENTITY: usize = 6;
 
 /// Those, and the figures that are added up.
-const COLUMNS: [&str; 14] = [
+const COLUMNS: [&str; 15] = [
     "day",
     "account_id",
     "department_id",
@@ -226,6 +239,7 @@ const COLUMNS: [&str; 14] = [
     "reasoning",
     "cost",
     "unpriced_requests",
+    "uncounted_cost",
 ];
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use crate::attribution::holder;
 use crate::database::{Row, Statement, Transaction, Value, insert_many, sql};
 use crate::error::StorageError;
 use crate::open::Store;
+use crate::provider_keys::{BilledBy, ProviderKeyUse};
 
 /// What one request was, used and cost. Nothing in it is content.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -93,9 +94,24 @@ pub struct UsageRecord {
     /// The bound on generated tokens, where a budget lowered it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens_lowered: Option<u32>,
+    /// The provider key beside the deployment's that was there for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider_key: Option<ProviderKeyUse>,
 }
 
 impl UsageRecord {
+    /// What of its cost budgets do not count: a provider bills it to whoever owns the provider key.
+    pub fn uncounted_cost(&self) -> Option<PicoUsd> {
+        let own = self.provider_key.as_ref()?;
+        let is_uncounted = own.billed_by == BilledBy::Provider && !own.counts;
+        is_uncounted.then(|| self.cost.unwrap_or_default())
+    }
+
+    /// What it costs, as budgets count.
+    pub fn counted_cost(&self) -> PicoUsd {
+        self.cost.unwrap_or_default().minus(self.uncounted_cost().unwrap_or_default())
+    }
+
     /// Whose it was.
     pub fn attribution(&self) -> Attribution {
         Attribution {
@@ -302,6 +318,9 @@ pub(crate) const TABLE: (&str, &[&str]) = (
         "team_id",
         "holder",
         "max_tokens_lowered",
+        "provider_key_id",
+        "billed_by",
+        "uncounted_cost",
         "series_id",
     ],
 );
@@ -383,6 +402,9 @@ pub(crate) fn values(record: &UsageRecord, series: i64) -> Vec<Value> {
         record.team_id.as_ref().map(TeamId::as_str).into(),
         record.holder.as_ref().map(ToString::to_string).into(),
         record.max_tokens_lowered.map(u64::from).into(),
+        record.provider_key.as_ref().map(|it| it.id.as_str()).into(),
+        record.provider_key.as_ref().map(|it| it.billed_by.as_str()).into(),
+        record.uncounted_cost().map(|cost| cost.0).into(),
         series.into(),
     ]
 }
@@ -420,7 +442,15 @@ pub(crate) fn read(row: &Row) -> Result<UsageRecord, StorageError> {
         max_tokens_lowered: row
             .count_opt("max_tokens_lowered")?
             .map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX)),
+        provider_key: read_provider_key(row)?,
     })
+}
+
+fn read_provider_key(row: &Row) -> Result<Option<ProviderKeyUse>, StorageError> {
+    let Some(id) = row.text_opt("provider_key_id")? else { return Ok(None) };
+    let billed_by = row.word_opt("billed_by", BilledBy::parse)?.unwrap_or(BilledBy::Provider);
+    let counts = row.count_opt("uncounted_cost")?.is_none();
+    Ok(Some(ProviderKeyUse { id, billed_by, counts }))
 }
 
 /// What the filter did, as the database keeps it: JSON text, nothing where there is nothing to tell.

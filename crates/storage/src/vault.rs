@@ -20,15 +20,19 @@ pub struct Sealer(LessSafeKey);
 
 impl MasterKey {
     /// What seals values for one purpose. Make it once: the derivation costs more than a seal.
-    #[expect(clippy::expect_used, reason = "a key of AES-256 has 32 bytes, and so has this one")]
     pub fn sealer(&self, purpose: &str) -> Sealer {
-        let key = self.derive(&format!("sealed {purpose}"));
-        let key = UnboundKey::new(&AES_256_GCM, key.expose()).expect("the key has 32 bytes");
-        Sealer(LessSafeKey::new(key))
+        Sealer::new(&self.derive(&format!("sealed {purpose}")))
     }
 }
 
 impl Sealer {
+    /// What seals with a key.
+    #[expect(clippy::expect_used, reason = "a key of AES-256 has 32 bytes, and so has this one")]
+    pub(crate) fn new(key: &Secret<[u8; 32]>) -> Self {
+        let key = UnboundKey::new(&AES_256_GCM, key.expose()).expect("the key has 32 bytes");
+        Self(LessSafeKey::new(key))
+    }
+
     /// Seals `secret`, which belongs to `whose`, as text.
     pub fn seal(&self, secret: &[u8], whose: &str) -> Result<String, StorageError> {
         let nonce = random_bytes::<NONCE_LEN>()?;

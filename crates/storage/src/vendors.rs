@@ -34,12 +34,12 @@ impl SealedSecrets {
         secrets: &Secret<String>,
     ) -> Result<Self, StorageError> {
         let text = master.sealer(PURPOSE).seal(secrets.expose().as_bytes(), name)?;
-        Ok(Self { text, key_id: master.id() })
+        Ok(Self { text, key_id: master.root_id() })
     }
 
     /// The secrets; `None` where they were sealed under another key, or for another provider.
     pub fn open(&self, master: &MasterKey, name: &str) -> Option<Secret<String>> {
-        if self.key_id != master.id() {
+        if self.key_id != master.root_id() {
             return None;
         }
         let opened = master.sealer(PURPOSE).open(&self.text, name)?;

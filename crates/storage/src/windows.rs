@@ -177,6 +177,8 @@ type Halves = (&'static str, &'static str, &'static str);
 const REQUESTS: Halves = ("requests", "requests_high", "requests_low");
 const TOKENS: Halves = ("tokens", "tokens_high", "tokens_low");
 const COST: Halves = ("cost", "cost_high", "cost_low");
+/// What of the cost budgets do not count. Quarters of an hour have it left out already.
+const UNCOUNTED: Halves = ("uncounted_cost", "uncounted_high", "uncounted_low");
 /// The classes of tokens, in the order of [`Usage`].
 const CLASSES: [Halves; 5] = [
     ("uncached_input", "uncached_input_high", "uncached_input_low"),
@@ -187,8 +189,8 @@ const CLASSES: [Halves; 5] = [
 ];
 
 /// What sums of days are read from.
-const DAY_COLUMNS: [Halves; 7] =
-    [REQUESTS, COST, CLASSES[0], CLASSES[1], CLASSES[2], CLASSES[3], CLASSES[4]];
+const DAY_COLUMNS: [Halves; 8] =
+    [REQUESTS, COST, UNCOUNTED, CLASSES[0], CLASSES[1], CLASSES[2], CLASSES[3], CLASSES[4]];
 
 /// The sum of a column, in halves that no database overflows with.
 ///
@@ -406,13 +408,13 @@ pub(crate) fn read_day_sums(row: &Row) -> Result<Used, StorageError> {
     Ok(Used {
         requests: read_sum(row, REQUESTS)?,
         tokens: read_classes(row)?.total_tokens(),
-        cost: PicoUsd(read_sum(row, COST)?),
+        cost: PicoUsd(read_sum(row, COST)?).minus(PicoUsd(read_sum(row, UNCOUNTED)?)),
     })
 }
 
 /// What [`read_records`] reads.
 fn sums_of_records() -> String {
-    let sums: Vec<String> = [COST].into_iter().chain(CLASSES).map(sum_of).collect();
+    let sums: Vec<String> = [COST, UNCOUNTED].into_iter().chain(CLASSES).map(sum_of).collect();
     format!("COUNT(*) AS requests, {}", sums.join(", "))
 }
 
@@ -421,7 +423,7 @@ fn read_records(row: &Row) -> Result<Used, StorageError> {
     Ok(Used {
         requests: row.count("requests")?,
         tokens: read_classes(row)?.total_tokens(),
-        cost: PicoUsd(read_sum(row, COST)?),
+        cost: PicoUsd(read_sum(row, COST)?).minus(PicoUsd(read_sum(row, UNCOUNTED)?)),
     })
 }
 
@@ -443,12 +445,12 @@ impl JournalTail {
     /// quarter of an hour began at `start` or later.
     pub fn used_since(&self, start: u64, is_of: impl Fn(&Attribution) -> bool) -> Used {
         let records = self.usage.iter().map(|it| {
-            let cost = it.cost.unwrap_or_default();
+            let cost = it.counted_cost();
             let used = Used { requests: 1, tokens: it.usage.total_tokens(), cost };
             (it.started_at.seconds(), it.attribution(), used)
         });
         let sums = self.sums.iter().map(|it| {
-            let cost = it.cost.unwrap_or_default();
+            let cost = it.counted_cost();
             let used = Used { requests: it.requests, tokens: it.usage.total_tokens(), cost };
             (it.quarter, it.attribution(), used)
         });

@@ -329,6 +329,7 @@ mod tests {
             requests,
             usage: Default::default(),
             cost: None,
+            uncounted_cost: None,
         })
     }
 

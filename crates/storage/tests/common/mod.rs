@@ -168,6 +168,7 @@ pub(crate) fn usage(id: u64) -> UsageRecord {
             injection_permille: 431,
         },
         max_tokens_lowered: Some(300),
+        provider_key: None,
         route: Some(RouteRecord {
             router: "svc/auto".into(),
             policy: "balanced".to_owned(),
@@ -224,6 +225,7 @@ pub(crate) fn sum(requests: u64) -> UsageSum {
         requests,
         usage: Usage { output: 4, ..Usage::default() },
         cost: Some(PicoUsd(9)),
+        uncounted_cost: None,
     }
 }
 

@@ -1,0 +1,526 @@
+//! Keys that the master key wraps, and the rotation of the master key.
+//!
+//! Each account has a key of its own, under which its provider keys and what is stored of its requests
+//! are sealed. The master key wraps these keys and the root, from which everything else is derived: the
+//! first master key itself. A rotation puts another master key into its file and wraps all of them
+//! anew; none of them changes, so that service keys, placeholders and seals stay valid, and a running
+//! server goes on with what it knows.
+//!
+//! A rotation that is killed leaves everything readable. While it is under way each key is wrapped
+//! twice, and only the change of the file's name decides which master key counts. Whoever rotates next,
+//! or the next server to start, removes what is left of it.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use sluice_core::clock::UnixMillis;
+use sluice_core::ids::AccountId;
+use sluice_core::organisation::Actor;
+use sluice_core::secret::Secret;
+
+use crate::administration::Note;
+use crate::database::{Row, Target, sql};
+use crate::error::StorageError;
+use crate::master_key::{self, MasterKey, random_bytes, to_hex};
+use crate::open::Store;
+use crate::trail::Doing;
+use crate::vault::Sealer;
+
+const WRAPPING: &str = "wrap keys";
+const READING: &str = "read the wrapped keys";
+const ROTATING: &str = "rotate the master key";
+/// What the root is called among the wrapped keys.
+const ROOT: &str = "root";
+/// What ids of accounts' keys begin with.
+const PREFIX: &str = "dk_";
+/// What a rotation locks, in the data folder.
+const LOCK: &str = "master.key.lock";
+
+/// A key of an account.
+#[derive(Debug, Clone)]
+pub struct DataKey {
+    id: String,
+    secret: Secret<[u8; 32]>,
+}
+
+impl DataKey {
+    /// Its id: what was sealed with it names it.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// What seals values for one purpose.
+    pub fn sealer(&self, purpose: &str) -> Sealer {
+        Sealer::new(&master_key::derive(&self.secret, &format!("sealed {purpose}")))
+    }
+}
+
+/// A rotation of the master key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rotated {
+    /// The id of the master key that was: backups from before need it.
+    pub old: String,
+    /// The id of the master key that is.
+    pub new: String,
+    /// The file that it is in.
+    pub path: PathBuf,
+    /// How many keys it wraps.
+    pub keys: usize,
+}
+
+impl Store {
+    /// The master key as it is to be used: with the root that everything is derived from. Refuses one
+    /// that the database was not made with.
+    pub async fn unlock(&self, key: MasterKey) -> Result<MasterKey, StorageError> {
+        let key = self.with_root(key).await?;
+        self.check_master_key(&key).await?;
+        // The first one is the root as well, and would pass for ever.
+        let needed = self.needed_master_key().await?.filter(|needed| *needed != key.id());
+        if let Some(needed) = needed
+            && !self.wraps_root(&key).await?
+        {
+            let (path, found) = (key.path().to_owned(), key.id());
+            let database = self.location().database();
+            return Err(StorageError::KeyIsAnother { path, found, database, needed: Some(needed) });
+        }
+        Ok(key)
+    }
+
+    async fn wraps_root(&self, key: &MasterKey) -> Result<bool, StorageError> {
+        self.wrapped_root(key).await.map(|row| row.is_some())
+    }
+
+    async fn wrapped_root(&self, key: &MasterKey) -> Result<Option<Row>, StorageError> {
+        sql("SELECT wrapped FROM wrapped_keys WHERE id = $1 AND wrapped_by = $2")
+            .bind(ROOT)
+            .bind(key.id())
+            .fetch_optional(self.database())
+            .await
+            .map_err(StorageError::database(READING))
+    }
+
+    /// The same key with its root, where it was rotated.
+    pub(crate) async fn with_root(&self, key: MasterKey) -> Result<MasterKey, StorageError> {
+        let Some(row) = self.wrapped_root(&key).await? else { return Ok(key) };
+        let root = unwrapped(&key, ROOT, &row.string("wrapped")?)?;
+        Ok(key.with_root(root))
+    }
+
+    /// The key of an account; a new one where it has none yet.
+    pub async fn account_key(
+        &self,
+        master: &MasterKey,
+        account: &AccountId,
+        now: UnixMillis,
+    ) -> Result<DataKey, StorageError> {
+        if let Some(key) = self.known_account_key(&master.as_it_is_now()?, account).await? {
+            return Ok(key);
+        }
+        // No rotation may miss the new one.
+        let _lock = RotationLock::wait(self.data_dir()).await?;
+        let master = master.as_it_is_now()?;
+        self.forget_others(&master).await?;
+        if let Some(key) = self.known_account_key(&master, account).await? {
+            return Ok(key);
+        }
+        let key = DataKey {
+            id: format!("{PREFIX}{}", to_hex(&random_bytes::<8>()?)),
+            secret: Secret::new(random_bytes::<32>()?),
+        };
+        let wrapped =
+            Wrapped { id: key.id.clone(), account: Some(account.clone()), created_at: now };
+        wrapped.write(self.database(), &master, &key.secret).await?;
+        // What will be sealed with it must not outlive it.
+        self.sync(WRAPPING).await?;
+        Ok(key)
+    }
+
+    async fn known_account_key(
+        &self,
+        master: &MasterKey,
+        account: &AccountId,
+    ) -> Result<Option<DataKey>, StorageError> {
+        let row = sql("SELECT id, wrapped FROM wrapped_keys \
+                       WHERE account_id = $1 AND wrapped_by = $2 ORDER BY created_at LIMIT 1")
+        .bind(account.as_str())
+        .bind(master.id())
+        .fetch_optional(self.database())
+        .await
+        .map_err(StorageError::database(READING))?;
+        let Some(row) = row else { return Ok(None) };
+        let id = row.string("id")?;
+        let secret = unwrapped(master, &id, &row.string("wrapped")?)?;
+        Ok(Some(DataKey { id, secret }))
+    }
+
+    /// All keys of accounts, by their ids.
+    pub async fn account_keys(
+        &self,
+        master: &MasterKey,
+    ) -> Result<BTreeMap<String, DataKey>, StorageError> {
+        // Another process may have rotated the master key since this one has started.
+        let master = master.as_it_is_now()?;
+        let rows = sql("SELECT id, wrapped FROM wrapped_keys WHERE wrapped_by = $1 AND id <> $2")
+            .bind(master.id())
+            .bind(ROOT)
+            .fetch_all(self.database())
+            .await
+            .map_err(StorageError::database(READING))?;
+        let mut keys = BTreeMap::new();
+        for row in &rows {
+            let id = row.string("id")?;
+            let secret = unwrapped(&master, &id, &row.string("wrapped")?)?;
+            keys.insert(id.clone(), DataKey { id, secret });
+        }
+        Ok(keys)
+    }
+
+    /// Puts another master key into the file and wraps all keys anew. What was sealed stays as it is.
+    pub async fn rotate_master_key(
+        &self,
+        key: &MasterKey,
+        doing: &Doing,
+        account: &AccountId,
+    ) -> Result<Rotated, StorageError> {
+        let _lock = RotationLock::wait(self.data_dir()).await?;
+        // Whatever another rotation has done meanwhile.
+        let old = self.with_root(key.as_it_is_now()?).await?;
+        self.check_master_key(&old).await?;
+        self.forget_others(&old).await?;
+        let draft = Draft::write(&old)?;
+        let keys = self.wrap_all(&old, &draft.key, doing.at).await?;
+        // Nothing but the file's name has to survive a power cut from here on.
+        self.sync(ROTATING).await?;
+        draft.take_the_place_of(&old)?;
+        let rotated =
+            Rotated { old: old.id(), new: draft.key.id(), path: old.path().to_owned(), keys };
+        let new = draft.key.with_root(old.root().clone());
+        self.finish_rotation(&new, doing, account, &rotated.old).await?;
+        Ok(rotated)
+    }
+
+    /// Ends a rotation that was killed after the file had its new key. For a server that starts.
+    pub async fn end_broken_rotation(
+        &self,
+        key: &MasterKey,
+        now: UnixMillis,
+    ) -> Result<(), StorageError> {
+        let _lock = RotationLock::wait(self.data_dir()).await?;
+        self.forget_others(key).await?;
+        let doing = Doing { at: now, actor: Actor::Sluice, surface: "start", judged_at: None };
+        let Some(old) = self.needed_master_key().await?.filter(|needed| *needed != key.id()) else {
+            return Ok(());
+        };
+        self.finish_rotation(key, &doing, &"".into(), &old).await
+    }
+
+    /// Forgets what the old master key has wrapped, and notes in the trail that there is a new one.
+    async fn finish_rotation(
+        &self,
+        new: &MasterKey,
+        doing: &Doing,
+        account: &AccountId,
+        old: &str,
+    ) -> Result<(), StorageError> {
+        self.forget_others(new).await?;
+        self.need_master_key(&new.id()).await?;
+        let note = Note {
+            verb: "secrets.rotate-master-key",
+            subject: "deployment".to_owned(),
+            account_id: account.clone(),
+            details: json!({ "old": old, "new": new.id() }),
+        };
+        self.note_deed(new, doing, note).await
+    }
+
+    /// Removes what other master keys have wrapped.
+    async fn forget_others(&self, key: &MasterKey) -> Result<(), StorageError> {
+        sql("DELETE FROM wrapped_keys WHERE wrapped_by <> $1")
+            .bind(key.id())
+            .execute(self.database())
+            .await
+            .map(drop)
+            .map_err(StorageError::database(ROTATING))
+    }
+
+    /// Wraps all keys that `old` wraps under `new` as well, and says how many.
+    async fn wrap_all(
+        &self,
+        old: &MasterKey,
+        new: &MasterKey,
+        now: UnixMillis,
+    ) -> Result<usize, StorageError> {
+        let mut tx = self.begin_write(ROTATING).await?;
+        let written = async {
+            let rows = sql("SELECT * FROM wrapped_keys WHERE wrapped_by = $1")
+                .bind(old.id())
+                .fetch_all(&mut tx)
+                .await
+                .map_err(StorageError::database(ROTATING))?;
+            let mut count = 1;
+            let root = Wrapped { id: ROOT.to_owned(), account: None, created_at: now };
+            root.write(&mut tx, new, old.root()).await?;
+            for row in &rows {
+                let id = row.string("id")?;
+                if id == ROOT {
+                    continue;
+                }
+                let secret = unwrapped(old, &id, &row.string("wrapped")?)?;
+                let account = row.string_opt("account_id")?.map(AccountId::from);
+                let wrapped = Wrapped { id, account, created_at: row.moment("created_at")? };
+                wrapped.write(&mut tx, new, &secret).await?;
+                count += 1;
+            }
+            Ok(count)
+        };
+        match written.await {
+            Ok(count) => tx.commit(ROTATING).await.map(|()| count),
+            Err(error) => {
+                tx.rollback(ROTATING).await?;
+                Err(error)
+            }
+        }
+    }
+}
+
+/// A key as its row has it.
+struct Wrapped {
+    id: String,
+    account: Option<AccountId>,
+    created_at: UnixMillis,
+}
+
+impl Wrapped {
+    async fn write(
+        &self,
+        database: impl Into<Target<'_>>,
+        master: &MasterKey,
+        secret: &Secret<[u8; 32]>,
+    ) -> Result<(), StorageError> {
+        let wrapped = master.wrapper().seal(secret.expose(), &self.id)?;
+        sql("INSERT INTO wrapped_keys (id, wrapped_by, account_id, wrapped, created_at) \
+             VALUES ($1, $2, $3, $4, $5)")
+        .bind(self.id.as_str())
+        .bind(master.id())
+        .bind(self.account.as_ref().map(AccountId::as_str))
+        .bind(wrapped)
+        .bind(self.created_at)
+        .execute(database)
+        .await
+        .map(drop)
+        .map_err(StorageError::database(WRAPPING))
+    }
+}
+
+fn unwrapped(
+    master: &MasterKey,
+    id: &str,
+    wrapped: &str,
+) -> Result<Secret<[u8; 32]>, StorageError> {
+    let opened = master.wrapper().open(wrapped, id);
+    let bytes = opened.and_then(|it| <[u8; 32]>::try_from(it.expose().as_slice()).ok());
+    let unreadable = || StorageError::Unreadable { column: "wrapped", value: id.to_owned() };
+    bytes.map(Secret::new).ok_or_else(unreadable)
+}
+
+/// Held by whoever rotates: others wait.
+struct RotationLock(#[expect(dead_code, reason = "it is the lock")] File);
+
+impl RotationLock {
+    async fn wait(data_dir: &Path) -> Result<Self, StorageError> {
+        let path = data_dir.join(LOCK);
+        let locked = tokio::task::spawn_blocking({
+            let path = path.clone();
+            move || {
+                let mut options = OpenOptions::new();
+                options.create(true).truncate(false).write(true);
+                #[cfg(unix)]
+                std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+                let file = options.open(path)?;
+                file.lock()?;
+                Ok(file)
+            }
+        });
+        let failed = |error| {
+            StorageError::file(ROTATING, &path, "run sluice as the user that owns the file")(error)
+        };
+        locked.await.unwrap_or_else(|gone| Err(gone.into())).map(Self).map_err(failed)
+    }
+}
+
+/// A new master key in a file of its own, beside the one whose place it takes.
+struct Draft {
+    key: MasterKey,
+    path: PathBuf,
+}
+
+impl Draft {
+    fn write(old: &MasterKey) -> Result<Self, StorageError> {
+        let path = old.path().with_extension("key.next");
+        let failed = |error| {
+            StorageError::file(ROTATING, &path, "make sure that this user may write there")(error)
+        };
+        // What a killed rotation has left.
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(failed(error));
+            }
+            _ => {}
+        }
+        let (key, text) = old.successor()?;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let written = options.open(&path).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        });
+        written.map_err(failed)?;
+        Ok(Self { key, path })
+    }
+
+    fn take_the_place_of(&self, old: &MasterKey) -> Result<(), StorageError> {
+        let renamed = std::fs::rename(&self.path, old.path()).and_then(|()| {
+            let folder = old.path().parent().unwrap_or(Path::new("."));
+            File::open(folder)?.sync_all()
+        });
+        renamed.map_err(StorageError::file(
+            ROTATING,
+            old.path(),
+            "make sure that this user may write to its folder",
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: UnixMillis = UnixMillis(1_795_253_400_000);
+
+    struct House {
+        dir: tempfile::TempDir,
+        store: Store,
+        account: AccountId,
+    }
+
+    impl House {
+        async fn new() -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            let store = Store::open(dir.path()).await.unwrap();
+            let account: AccountId = "acc_1".into();
+            sql("INSERT INTO accounts (id, name, tier, minimum_level, zero_retention, audit, created_at, changed) \
+                 VALUES ('acc_1', 'default', 'highest', 'standard', FALSE, FALSE, 0, 1)")
+            .execute(store.database())
+            .await
+            .unwrap();
+            Self { dir, store, account }
+        }
+
+        /// What a process that starts now works with.
+        async fn master(&self) -> MasterKey {
+            let key = MasterKey::load_or_create(self.dir.path()).unwrap();
+            self.store.unlock(key).await.unwrap()
+        }
+
+        async fn key(&self, master: &MasterKey) -> DataKey {
+            self.store.account_key(master, &self.account, NOW).await.unwrap()
+        }
+
+        async fn rotate(&self, master: &MasterKey) -> Rotated {
+            let doing = Doing { at: NOW, actor: Actor::Sluice, surface: "test", judged_at: None };
+            self.store.rotate_master_key(master, &doing, &self.account).await.unwrap()
+        }
+
+        async fn wrapped(&self) -> usize {
+            let rows = sql("SELECT id FROM wrapped_keys").fetch_all(self.store.database());
+            rows.await.unwrap().len()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_rotation_changes_the_file_and_nothing_that_was_derived_or_sealed() {
+        let house = House::new().await;
+        let first = house.master().await;
+        let key = house.key(&first).await;
+        let sealed = key.sealer("test").seal(b"secret", "x").unwrap();
+        let mut ids = vec![first.id()];
+        for _ in 0..3 {
+            // By the process that has been running since the start.
+            let rotated = house.rotate(&first).await;
+            assert_eq!(rotated.old, *ids.last().unwrap());
+            ids.push(rotated.new.clone());
+            let now = house.master().await;
+            assert_eq!((now.id(), now.root_id()), (rotated.new, first.id()));
+            assert_eq!(now.derive("a"), first.derive("a"));
+            for master in [&first, &now] {
+                let again = house.key(master).await;
+                assert_eq!(again.id(), key.id());
+                let opened = again.sealer("test").open(&sealed, "x").unwrap();
+                assert_eq!(opened.expose(), b"secret");
+                assert_eq!(house.store.account_keys(master).await.unwrap().len(), 1);
+            }
+            assert_eq!(house.wrapped().await, 2, "the root and the account's key");
+        }
+        ids.dedup();
+        assert_eq!(ids.len(), 4);
+        let verified = house.store.verify_audit(&first).await.unwrap();
+        assert_eq!((verified.broken, verified.entries), (None, 3));
+    }
+
+    #[tokio::test]
+    async fn an_old_master_key_is_refused_after_a_rotation() {
+        let house = House::new().await;
+        let old = house.master().await;
+        house.key(&old).await;
+        let file = std::fs::read(old.path()).unwrap();
+        let rotated = house.rotate(&old).await;
+        std::fs::write(old.path(), file).unwrap();
+        let key = MasterKey::load(house.dir.path()).unwrap();
+        let error = house.store.unlock(key).await.unwrap_err().to_string();
+        assert!(error.contains(&rotated.new) && error.contains(&rotated.old), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_rotation_that_is_killed_anywhere_loses_nothing() {
+        for renamed in [false, true] {
+            let house = House::new().await;
+            let old = house.master().await;
+            let key = house.key(&old).await;
+            let draft = Draft::write(&old).unwrap();
+            house.store.wrap_all(&old, &draft.key, NOW).await.unwrap();
+            if renamed {
+                draft.take_the_place_of(&old).unwrap();
+            }
+            drop(draft);
+            // The process that runs, and one that starts.
+            let now = house.master().await;
+            assert_eq!(now.derive("a"), old.derive("a"), "renamed: {renamed}");
+            assert_eq!(house.key(&now).await.id(), key.id());
+            assert_eq!(house.key(&old).await.id(), key.id());
+            house.store.end_broken_rotation(&now, NOW).await.unwrap();
+            assert_eq!(house.wrapped().await, if renamed { 2 } else { 1 });
+            let again = house.master().await;
+            assert_eq!(again.id() == old.id(), !renamed);
+            // And once more, to the end.
+            let rotated = house.rotate(&again).await;
+            assert_eq!(house.master().await.id(), rotated.new);
+            assert_eq!(house.key(&old).await.id(), key.id());
+            assert_eq!(house.store.verify_audit(&old).await.unwrap().broken, None);
+        }
+    }
+
+    #[tokio::test]
+    async fn an_account_has_one_key_however_many_ask_for_it_at_once() {
+        let house = House::new().await;
+        let master = house.master().await;
+        let keys = (0..8).map(|_| house.key(&master));
+        let keys = futures_util::future::join_all(keys).await;
+        assert!(keys.iter().all(|key| key.id() == keys[0].id()));
+        assert!(!format!("{keys:?}").contains("[1"), "nothing secret is printed");
+    }
+}
