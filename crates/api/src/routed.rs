@@ -1,5 +1,6 @@
 //! What was decided before a model was asked, as callers are told: four headers on the answers of
-//! routers, and one where a budget lowered the bound on generated tokens.
+//! routers, and one where a budget or a policy lowered the bound on generated tokens,
+//! and one that says who is billed where there is a provider key beside the deployment's.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use sluice_gateway::accounting::Decided;
@@ -8,12 +9,16 @@ const ROUTER: HeaderName = HeaderName::from_static("svc-router");
 const TASK_TYPE: HeaderName = HeaderName::from_static("svc-task-type");
 const COMPLEXITY: HeaderName = HeaderName::from_static("svc-complexity");
 const ROUTE_REASON: HeaderName = HeaderName::from_static("svc-route-reason");
+const BILLED_BY: HeaderName = HeaderName::from_static("svc-billed-by");
 const MAX_TOKENS_LOWERED: HeaderName = HeaderName::from_static("svc-max-tokens-lowered");
 
 /// Writes those headers that there is something to say in.
 pub(crate) fn write_headers(decided: &Decided, headers: &mut HeaderMap) {
     if let Some(tokens) = decided.max_tokens_lowered {
         headers.insert(MAX_TOKENS_LOWERED, tokens.into());
+    }
+    if let Some(billed_by) = decided.billed_by {
+        headers.insert(BILLED_BY, HeaderValue::from_static(billed_by.as_str()));
     }
     let Some(route) = &decided.route else { return };
     for (name, value) in [
@@ -52,7 +57,11 @@ mod tests {
         let mut headers = HeaderMap::new();
         write_headers(&Decided::default(), &mut headers);
         assert!(headers.is_empty());
-        let decided = Decided { route: Some(Arc::new(route)), max_tokens_lowered: Some(300) };
+        let decided = Decided {
+            route: Some(Arc::new(route)),
+            max_tokens_lowered: Some(300),
+            billed_by: None,
+        };
         write_headers(&decided, &mut headers);
         for (name, value) in [
             ("svc-max-tokens-lowered", "300"),

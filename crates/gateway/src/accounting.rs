@@ -19,7 +19,7 @@ use sluice_core::policy::EffectivePolicy;
 use sluice_core::region::Region;
 use sluice_core::routing::RouteRecord;
 use sluice_core::usage::{Usage, UsageSource};
-use sluice_storage::Journal;
+use sluice_storage::{BilledBy, Journal};
 
 use crate::bounds::Bounds;
 use crate::error::Unanswered;
@@ -74,8 +74,11 @@ pub struct Receipt {
 pub struct Decided {
     /// What a router decided; `None` where a model was asked.
     pub route: Option<Arc<RouteRecord>>,
-    /// The bound on generated tokens, where a budget lowered it.
+    /// The bound on generated tokens, where a budget or a policy lowered it.
     pub max_tokens_lowered: Option<u32>,
+    /// Who is billed by the provider, where there is a provider key beside the deployment's and it is
+    /// known.
+    pub billed_by: Option<BilledBy>,
 }
 
 /// What is known of a request when it is admitted.
@@ -96,8 +99,10 @@ pub struct Admitted {
     pub model_asked: String,
     /// Whether the answer is streamed.
     pub stream: bool,
-    /// The bound on generated tokens, where a budget lowered it.
+    /// The bound on generated tokens, where a budget or a policy lowered it.
     pub max_tokens_lowered: Option<u32>,
+    /// Who is billed, whoever answers: see [`Decided::billed_by`].
+    pub billed_by: Option<BilledBy>,
 }
 
 /// Meters one request.
@@ -359,7 +364,12 @@ impl Filtering {
 impl Running {
     fn decided(&self) -> Decided {
         let max_tokens_lowered = self.admitted.max_tokens_lowered;
-        Decided { route: self.route.clone(), max_tokens_lowered }
+        let served = self.served.as_ref().map(|served| &served.candidate);
+        let billed_by = match served {
+            Some(candidate) => candidate.own.as_ref().map(|(_, billed_by)| *billed_by),
+            None => self.admitted.billed_by,
+        };
+        Decided { route: self.route.clone(), max_tokens_lowered, billed_by }
     }
 
     fn note_text(&mut self, text: &JsonText) {
@@ -487,7 +497,8 @@ impl Running {
             filter: facts.filter,
             decided: self.decided(),
         });
-        let cost = cost.unwrap_or_default();
+        let is_uncounted = candidate.is_some_and(Candidate::is_uncounted);
+        let cost = cost.filter(|_| !is_uncounted).unwrap_or_default();
         let spent = Spend { tokens: usage.total_tokens(), cost, most: cost };
         self.admitted.permit.settle(spent, now);
         receipt

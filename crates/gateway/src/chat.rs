@@ -6,6 +6,7 @@ use std::time::Duration;
 use sluice_core::answer::ChatAnswer;
 use sluice_core::chat::ChatRequest;
 use sluice_core::clock::UnixMillis;
+use sluice_storage::BilledBy;
 use tokio::time::{Instant, timeout};
 
 use crate::accounting::{Admitted, Meter, Receipt};
@@ -92,8 +93,8 @@ impl Gateway {
     ) -> Result<Journey, Unanswered> {
         let snapshot = self.snapshot_for_long();
         let model = policy::resolve(&snapshot.catalog, &chat.model)?;
-        policy::may_use(&principal, &model)?;
-        let policy = policy::effective(&principal, &chat, &model, &snapshot.rules)?;
+        policy::may_use((&principal.ruling, principal.suite), &model, &snapshot.catalog)?;
+        let policy = policy::effective(&principal.ruling, &chat, &model)?;
         let ratio = self.calibration.ratio(&model.answering.id);
         let estimate = ratio.estimate(&chat);
         let asked = Asked {
@@ -101,6 +102,7 @@ impl Gateway {
             conversations: &self.conversations,
             principal: &principal,
             chat: &chat,
+            names: model.names(),
             policy,
             context: &context,
             prompt_tokens: estimate.prompt_tokens,
@@ -117,11 +119,14 @@ impl Gateway {
                 Costs::of(&chat, &mut candidates, &estimate, (money, left))?
             }
         };
+        let by_policy =
+            candidates.first().and_then(|it| policy::lowered(&principal, &chat, &it.model));
+        let max_tokens_lowered = by_policy.into_iter().chain(costs.lowered).min();
         let permit = slot.admit(costs.spend(estimate.reserve), now, lapses);
         let permit = permit.map_err(|exceeded| self.with_page(exceeded, &principal))?;
         self.note_limits(&permit);
         let deadline = Instant::from_std(context.arrived) + snapshot.timeouts.total;
-        let filter = snapshot.filter.clone();
+        let filter = principal.filter.as_ref().unwrap_or(&snapshot.filter).clone();
         let account = &principal.account.id;
         let watch = context.watch.clone();
         filtering::filter_labels(&filter, &mut context, account, &policy);
@@ -134,7 +139,8 @@ impl Gateway {
             ratio,
             model_asked: chat.model.to_string(),
             stream: chat.stream,
-            max_tokens_lowered: costs.lowered,
+            max_tokens_lowered,
+            billed_by: billed_by(&candidates),
         };
         let mut meter = Meter::new(self.accounting.clone(), admitted);
         if let Some(route) = route {
@@ -195,6 +201,13 @@ impl Gateway {
     }
 }
 
+/// Who is billed, where that is the same whoever answers.
+fn billed_by(candidates: &[Candidate]) -> Option<BilledBy> {
+    let of = |candidate: &Candidate| candidate.own.as_ref().map(|(_, billed_by)| *billed_by);
+    let first = of(candidates.first()?)?;
+    candidates.iter().all(|candidate| of(candidate) == Some(first)).then_some(first)
+}
+
 /// How long a reservation outlives the longest request.
 const LEASE_MARGIN: Duration = Duration::from_secs(30);
 
@@ -231,7 +244,11 @@ impl Journey {
         let mut opening: Opening = Box::pin(self.open());
         // As long as no comment has to be sent, an error can still be an HTTP status.
         let stream = match timeout(timeouts.keep_alive, &mut opening).await {
-            Ok(opened) => AnswerStream::opened(opened?, decided, timeouts, deadline, shutdown),
+            Ok(opened) => {
+                let opened = opened?;
+                let decided = opened.meter.decided();
+                AnswerStream::opened(opened, decided, timeouts, deadline, shutdown)
+            }
             Err(_) => {
                 AnswerStream::opening(opening, decided, (timeouts, deadline, shutdown), filter)
             }

@@ -39,7 +39,8 @@ impl Costs {
         estimate: &Estimate,
         (money, left): (Money, Option<PicoUsd>),
     ) -> Result<Self, ChatError> {
-        let likely = candidates.first().and_then(|candidate| candidate.model.price.as_ref());
+        let first = candidates.first().filter(|candidate| !candidate.is_uncounted());
+        let likely = first.and_then(|candidate| candidate.model.price.as_ref());
         let likely = likely.map(|price| {
             let output = estimate.reserve.saturating_sub(estimate.prompt_tokens);
             let uncached_input = estimate.prompt_tokens;
@@ -53,7 +54,8 @@ impl Costs {
         if let Some(left) = left {
             costs.lowered = lower(chat, candidates, left);
         }
-        let most = candidates.iter().filter_map(|it| Some(Most::of(chat, it)?.all()));
+        let counted = candidates.iter().filter(|it| !it.is_uncounted());
+        let most = counted.filter_map(|it| Some(Most::of(chat, it)?.all()));
         costs.most = most.max().unwrap_or_default();
         Ok(costs)
     }
@@ -69,7 +71,7 @@ fn keep_priced(candidates: &mut Vec<Candidate>) -> Result<(), ChatError> {
     let Some(first) = candidates.first().map(|candidate| candidate.model.id.clone()) else {
         return Ok(());
     };
-    candidates.retain(|candidate| candidate.model.price.is_some());
+    candidates.retain(|it| it.model.price.is_some() || it.is_uncounted());
     if candidates.is_empty() {
         return Err(ChatError::NotPermitted {
             field: "model",
@@ -87,7 +89,7 @@ fn keep_priced(candidates: &mut Vec<Candidate>) -> Result<(), ChatError> {
 /// smallest bound, and the limit itself refuses the request. Returns the lowest bound that was lowered.
 fn lower(chat: &ChatRequest, candidates: &mut Vec<Candidate>, left: PicoUsd) -> Option<u32> {
     let mut lowest: Option<u32> = None;
-    for candidate in candidates.iter_mut() {
+    for candidate in candidates.iter_mut().filter(|it| !it.is_uncounted()) {
         if candidate.target.max_tokens.is_none() && candidate.model.output_limit.is_none() {
             lowest = Some(lowest.map_or(UNKNOWN_LIMIT, |lowest| lowest.min(UNKNOWN_LIMIT)));
         }
@@ -99,8 +101,11 @@ fn lower(chat: &ChatRequest, candidates: &mut Vec<Candidate>, left: PicoUsd) -> 
         let tokens = most.tokens_for(left);
         (tokens >= FEWEST_TOKENS.min(most.tokens)).then_some(tokens)
     };
-    let nobody = candidates.iter().all(|candidate| pays_for(candidate).is_none());
+    let nobody = candidates.iter().all(|it| !it.is_uncounted() && pays_for(it).is_none());
     candidates.retain_mut(|candidate| {
+        if candidate.is_uncounted() {
+            return true;
+        }
         let tokens = match pays_for(candidate) {
             Some(tokens) => tokens,
             None if nobody => FEWEST_TOKENS,

@@ -125,6 +125,8 @@ impl Directory {
         add_missing(&mut kept.people, &around.people);
         add_missing(&mut kept.services, &around.services);
         kept.budgets.take_over(around.budgets.clone());
+        kept.policies.take_over(around.policies.clone());
+        kept.provider_keys.take_over(around.provider_keys.clone());
         drop(kept);
         self.put(&mut writing, [key.clone()]);
         true
@@ -244,8 +246,8 @@ impl Directory {
     }
 }
 
-/// Whether a principal may be another one after the change. Nobody's name is part of one, and what
-/// is new has no keys yet.
+/// Whether a principal may be another one after the change. Names are only part of what it tells, and
+/// what is new has no keys yet.
 fn concerns_principals(kept: &Organisation, changed: &Organisation) -> bool {
     fn differ<I: Eq + Hash, T>(
         kept: &HashMap<I, T>,
@@ -261,6 +263,8 @@ fn concerns_principals(kept: &Organisation, changed: &Organisation) -> bool {
         old.department_id != new.department_id || life(&old.life, &new.life)
     };
     !changed.budgets.is_empty()
+        || !changed.policies.is_empty()
+        || !changed.provider_keys.is_empty()
         || differ(&kept.accounts, &changed.accounts, PartialEq::ne)
         || differ(&kept.departments, &changed.departments, |old, new| life(&old.life, &new.life))
         || differ(&kept.teams, &changed.teams, team)

@@ -17,6 +17,7 @@ use sluice_providers::adapter::DecodeError;
 use sluice_providers::call::{self, EventStream, ReadError};
 use sluice_providers::error::{ProviderError, ProviderErrorKind, Unsupported, quote};
 use sluice_providers::upstream::{TransportError, UpstreamBody};
+use sluice_storage::BilledBy;
 use tokio::time::{Instant, timeout_at};
 
 use crate::accounting::{Accounting, Meter};
@@ -160,7 +161,8 @@ impl Dispatch<'_> {
                     meter.attempt_failed();
                     failure.log(candidate, meter);
                     let error = failure.error;
-                    candidate.provider.health.failed(error.kind, error.retry_after, now());
+                    let rest = error.retry_after.or_else(|| own_key_rests(candidate, error.kind));
+                    candidate.provider.health.failed(error.kind, rest, now());
                     if error.kind.is_the_providers() {
                         call.failed();
                     } else {
@@ -244,6 +246,13 @@ impl Dispatch<'_> {
             Err(CallFailure { error, own_words: true })
         })
     }
+}
+
+/// How long a provider key beside the deployment's is left alone that the provider refuses.
+fn own_key_rests(candidate: &Candidate, kind: ProviderErrorKind) -> Option<Duration> {
+    const REST: Duration = Duration::from_secs(60);
+    let is_own = matches!(&candidate.own, Some((_, BilledBy::Provider)));
+    (is_own && kind == ProviderErrorKind::Credential).then_some(REST)
 }
 
 /// How many tokens an answer has that nobody counted, for its speed.

@@ -51,8 +51,20 @@ impl Asked<'_> {
         model: &Model,
         at: &Deployment,
     ) -> Option<Exclusion> {
-        let allowed = self.principal.key.regions.as_deref();
-        // Whoever named no region may go to any that the key allows.
+        let ruling = &self.principal.ruling;
+        let [asked, answering] = self.names;
+        if !ruling.allows_model(&[asked, answering, model.id.as_str()]) {
+            return Some(Exclusion::Policy);
+        }
+        if self
+            .principal
+            .own_key(&at.provider)
+            .is_some_and(|own| !own.falls_back && own.provider.is_none())
+        {
+            return Some(Exclusion::ProviderKey);
+        }
+        let allowed = ruling.allowed_regions.as_deref();
+        // Whoever named no region may go to any that is allowed.
         let may_be_in = |region: Option<Region>| {
             self.policy.region.is_some()
                 || allowed.is_none_or(|allowed| region.is_some_and(|r| allowed.contains(&r)))
@@ -74,7 +86,7 @@ impl Asked<'_> {
         if let Some(error) = self.unsupported(id, all) {
             return error;
         }
-        let allowed = self.principal.key.regions.as_ref().and_then(|allowed| allowed.first());
+        let allowed = self.principal.ruling.allowed_regions.as_ref().and_then(|it| it.first());
         if let Some(region) = self.policy.region.or(allowed.copied())
             && all(|e| matches!(e, Exclusion::Region(_)))
         {
@@ -208,6 +220,7 @@ mod tests {
             conversations: &Conversations::new(0),
             principal: &principal(),
             chat,
+            names: ["m"; 2],
             policy,
             context: &context(),
             prompt_tokens: 1_000_000,

@@ -1,18 +1,18 @@
 //! The application: what all requests share.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::{ArcSwap, Guard};
 use sluice_core::clock::{Clock, UnixMillis};
-use sluice_core::ids::ModelId;
+use sluice_core::ids::{ModelId, ProviderKeyId};
 use sluice_core::organisation::{Actor, KeyScope};
 use sluice_routing::catalog::Model;
 use sluice_routing::classify;
 use sluice_storage::{
-    BudgetRecord, KeyHash, KeyHasher, KeyRecord, Known, SecretRecord, StorageError, Store,
+    BudgetRecord, DataKey, KeyHash, KeyHasher, KeyRecord, Known, SecretRecord, StorageError, Store,
 };
 
 use crate::accounting::Accounting;
@@ -28,7 +28,7 @@ use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::newcomers::Newcomers;
 use crate::policy::{may_use, resolve};
-use crate::principal::{Ledgers, Principal, Unrecognised};
+use crate::principal::{Principal, Shared, Unrecognised};
 use crate::route::Conversations;
 use crate::service_key::ServiceKey;
 use crate::shutdown::Shutdown;
@@ -38,7 +38,7 @@ use crate::snapshot::Snapshot;
 pub struct Gateway {
     snapshot: ArcSwap<Snapshot>,
     directory: Directory,
-    ledgers: Ledgers,
+    pub(crate) principals: Shared,
     hasher: KeyHasher,
     guard: GuessGuard,
     newcomers: Newcomers,
@@ -86,7 +86,7 @@ impl Gateway {
         Self {
             snapshot: ArcSwap::from_pointee(snapshot),
             directory: Directory::default(),
-            ledgers: Ledgers::default(),
+            principals: Shared::default(),
             hasher,
             guard: GuessGuard::default(),
             newcomers: Newcomers::default(),
@@ -148,6 +148,18 @@ impl Gateway {
         self.directory.replace(known);
     }
 
+    /// Takes over the keys of the accounts, with which their provider keys are sealed. They come before
+    /// the directory.
+    pub fn replace_data_keys(&self, keys: BTreeMap<String, DataKey>) {
+        self.principals.own_keys.replace_data_keys(keys);
+    }
+
+    /// How a provider key of an account, department or team has been doing.
+    pub fn provider_key_state(&self, id: &ProviderKeyId, now: UnixMillis) -> ProviderState {
+        let health = self.principals.own_keys.health(id);
+        health.map_or(ProviderState::Unknown, |health| health.state(now))
+    }
+
     /// Takes over the keys that have changed, and what has changed of what keys belong to.
     pub fn change_directory(&self, changed: Known) {
         self.directory.change(changed);
@@ -167,7 +179,7 @@ impl Gateway {
     /// counted.
     pub async fn restore_windows(&self, store: &Store) -> Result<(), StorageError> {
         let counted = self.directory.counted(&self.snapshot().rules);
-        limits::restore(&self.ledgers, counted, store, self.now()).await
+        limits::restore(&self.principals.ledgers, counted, store, self.now()).await
     }
 
     /// Who asks. Counts a failure against `remote`.
@@ -223,14 +235,13 @@ impl Gateway {
     ) -> Option<Principal> {
         let snapshot = self.snapshot();
         self.directory.with_organisation(|organisation| {
-            Principal::new(key, secret, organisation, &snapshot.rules, &self.ledgers)
+            Principal::new(key, secret, organisation, &snapshot, &self.principals)
         })
     }
 
     fn recognise(&self, hash: &KeyHash, now: UnixMillis) -> Result<Arc<Principal>, Unrecognised> {
         self.directory.recognise(hash, now, |key, secret, organisation| {
-            let rules = &self.snapshot().rules;
-            Principal::new(key, secret, organisation, rules, &self.ledgers)
+            Principal::new(key, secret, organisation, &self.snapshot(), &self.principals)
         })
     }
 
@@ -246,7 +257,7 @@ impl Gateway {
     /// caller to ask.
     pub fn budget(&self, budget: &BudgetRecord, now: UnixMillis) -> Option<AllowanceView> {
         let subject = budget.subject.clone();
-        let ledger = self.ledgers.of(&subject);
+        let ledger = self.principals.ledgers.of(&subject);
         let allowances = [Allowance::of_budget(budget)].into();
         let subjects = LimitSubjects::new([Bound { subject, ledger, allowances }]);
         subjects.views(now).pop()
@@ -291,13 +302,14 @@ impl Gateway {
     /// The models that `principal` may use, in the catalogue's order.
     pub fn models(&self, principal: &Principal) -> Vec<Arc<Model>> {
         let snapshot = self.snapshot();
+        let holding = (&principal.ruling, principal.suite);
         snapshot
             .catalog
             .models()
             .iter()
             .filter(|model| {
                 resolve(&snapshot.catalog, model.id.as_str())
-                    .is_ok_and(|model| may_use(principal, &model).is_ok())
+                    .is_ok_and(|model| may_use(holding, &model, &snapshot.catalog).is_ok())
             })
             .cloned()
             .collect()

@@ -32,6 +32,7 @@ pub mod people;
 pub mod plan;
 pub mod policy;
 pub mod principal;
+pub mod provider_keys;
 pub mod proxies;
 pub mod records;
 pub mod reference;
@@ -52,8 +53,8 @@ pub use sluice_routing::catalog;
 /// What administration and people hand out.
 pub use sluice_storage::{
     AccountRecord, AdministrationEntry, AuditEntry, AuditVerification, BudgetRecord, ChainedEntry,
-    DepartmentRecord, Figures, KeyRecord, Life, Organisation, PersonRecord, Record, RecordCursor,
-    RecordsFilter, RecordsPage, SecretRecord, SeenRecord, ServiceRecord, SessionRecord, Sight,
-    Suspension, TeamRecord, TopUp, TrailCursor, TrailEntry, TrailFilter, TrailKind, TrailPage,
-    Turn, UsageRecord,
+    DepartmentRecord, Figures, KeyRecord, Life, Organisation, PersonRecord, PolicyRecord,
+    PolicySubject, ProviderKeyRecord, Record, RecordCursor, RecordsFilter, RecordsPage,
+    SecretRecord, SeenRecord, ServiceRecord, SessionRecord, Sight, Suspension, TeamRecord, TopUp,
+    TrailCursor, TrailEntry, TrailFilter, TrailKind, TrailPage, Turn, UsageRecord,
 };

@@ -11,11 +11,13 @@ use sluice_providers::endpoint::Target;
 use sluice_routing::catalog::Model;
 use sluice_routing::decide::Exclusion;
 use sluice_routing::speed::DeploymentSpeed;
+use sluice_storage::{BilledBy, ProviderKeyUse};
 
 use crate::eligible::Refused;
 use crate::error::ChatError;
 use crate::policy;
 use crate::principal::Principal;
+use crate::provider_keys::OwnKey;
 use crate::request::RequestContext;
 use crate::route::{Conversations, OpenTurn};
 use crate::snapshot::{Provider, Snapshot};
@@ -33,11 +35,57 @@ pub struct Candidate {
     pub target: Target,
     /// How fast it has been.
     pub speed: Arc<DeploymentSpeed>,
+    /// The provider key beside the deployment's, and who is billed: this one is used, or the
+    /// deployment's after it.
+    pub own: Option<(Arc<OwnKey>, BilledBy)>,
 }
 
 impl Candidate {
-    /// The deployment at this place of `model`; `None` where its provider is gone.
-    pub(crate) fn new(
+    /// The deployment at this place of `model`, asked with the principal's own provider key where there
+    /// is one, and with the deployment's, where that may be; none where its provider is gone.
+    pub(crate) fn all(
+        asked: &Asked<'_>,
+        model: &Arc<Model>,
+        deployment: usize,
+        max_tokens: Option<u32>,
+    ) -> impl Iterator<Item = Self> {
+        let candidate = Self::new(asked.snapshot, model, deployment, max_tokens);
+        let own = candidate
+            .as_ref()
+            .and_then(|candidate| asked.principal.own_key(&candidate.target.endpoint.id).cloned());
+        let (first, second) = match (candidate, own) {
+            (Some(candidate), Some(own)) => {
+                let with_own = own.provider.as_ref().map(|provider| Self {
+                    target: Target {
+                        endpoint: provider.endpoint.clone(),
+                        ..candidate.target.clone()
+                    },
+                    provider: provider.clone(),
+                    speed: own.speed(&model.id, deployment),
+                    own: Some((own.clone(), BilledBy::Provider)),
+                    ..candidate.clone()
+                });
+                let after = own
+                    .falls_back
+                    .then(|| Self { own: Some((own.clone(), BilledBy::Deployment)), ..candidate });
+                (with_own, after)
+            }
+            (candidate, _) => (candidate, None),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// How its use stands to a provider key beside the deployment's.
+    pub(crate) fn provider_key(&self) -> Option<ProviderKeyUse> {
+        self.own.as_ref().map(|(own, billed_by)| own.usage(*billed_by))
+    }
+
+    /// Whether budgets of money leave out what it costs.
+    pub(crate) fn is_uncounted(&self) -> bool {
+        matches!(&self.own, Some((own, BilledBy::Provider)) if own.is_uncounted())
+    }
+
+    fn new(
         snapshot: &Snapshot,
         model: &Arc<Model>,
         deployment: usize,
@@ -57,6 +105,7 @@ impl Candidate {
             },
             provider,
             speed,
+            own: None,
         })
     }
 }
@@ -77,6 +126,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) conversations: &'a Conversations,
     pub(crate) principal: &'a Principal,
     pub(crate) chat: &'a ChatRequest,
+    /// What was named, and what that stands for.
+    pub(crate) names: [&'a str; 2],
     pub(crate) policy: EffectivePolicy,
     pub(crate) context: &'a RequestContext,
     /// Tokens of the prompt, estimated.
@@ -105,7 +156,7 @@ impl Asked<'_> {
             match self.exclusion(&needs, model, at) {
                 // There is no other model, and its provider counts better than an estimate does.
                 None | Some(Exclusion::ContextWindow(_)) => {
-                    found.extend(Candidate::new(self.snapshot, model, place, max_tokens));
+                    found.extend(Candidate::all(self, model, place, max_tokens));
                 }
                 Some(why) => refused.push(Refused { model, provider: &at.provider, why }),
             }
@@ -142,7 +193,7 @@ mod tests {
     use crate::snapshot::Speeds;
     use crate::testing::{
         NOW, Scripted, TIMEOUTS, chat, context, deployment, filter, model, principal, provider,
-        rules,
+        rules, ruling,
     };
 
     fn snapshot() -> Snapshot {
@@ -178,6 +229,7 @@ mod tests {
     ) -> Result<Vec<String>, ChatError> {
         let mut principal = principal();
         Arc::make_mut(&mut principal.key).regions = allowed;
+        principal.ruling = ruling(&principal, &snapshot.rules);
         let mut chat = chat("");
         chat.max_tokens = Some(5);
         let policy = EffectivePolicy {
@@ -191,6 +243,7 @@ mod tests {
             conversations: &Conversations::new(0),
             principal: &principal,
             chat: &chat,
+            names: ["m"; 2],
             policy,
             context: &context(),
             prompt_tokens: 1,

@@ -1,17 +1,23 @@
 //! What holds for one request: the strictest of what everybody asks for, and whether the key may
 //! ask for it at all.
 
+mod explain;
+mod filters;
+mod ruling;
+
 use std::sync::Arc;
 
 use sluice_core::chat::ChatRequest;
-use sluice_core::key::MaxTokensBound;
+use sluice_core::key::{MaxTokensBound, Suite};
 use sluice_core::policy::{EffectivePolicy, Retention};
-use sluice_core::region::Region;
 use sluice_routing::catalog::{Catalog, Model};
 
+pub(crate) use self::explain::{Around, explain};
+pub use self::explain::{Explained, rules_of, shown};
+pub use self::filters::Filters;
+pub use self::ruling::{Ruling, Said, Source, sources};
 use crate::error::ChatError;
 use crate::principal::Principal;
-use crate::snapshot::Rules;
 
 /// The documented bound on `max_tokens`.
 const DOCUMENTED_MAX_TOKENS: u32 = 4096;
@@ -25,25 +31,45 @@ pub struct AskedModel {
     pub answering: Arc<Model>,
 }
 
-/// Whether `principal` may use `model`, and with it everything else that is the same for all its
-/// requests: what `GET /models` lists.
-pub fn may_use(principal: &Principal, model: &AskedModel) -> Result<(), ChatError> {
+impl AskedModel {
+    /// What was named, and what that stands for.
+    pub(crate) fn names(&self) -> [&str; 2] {
+        [self.asked.id.as_str(), self.answering.id.as_str()]
+    }
+}
+
+/// Whether a key that has `suite` may use `model`, and with it everything else that is the same for
+/// all its requests: what `GET /models` lists.
+pub fn may_use(
+    (ruling, suite): (&Ruling, Suite),
+    model: &AskedModel,
+    catalog: &Catalog,
+) -> Result<(), ChatError> {
     let denied = |reason| Err(ChatError::NotPermitted { field: "model", reason });
     let id = &model.asked.id;
-    if let Some(allowed) = &principal.key.models
-        && !allowed.iter().any(|allowed| allowed == id.as_str())
-    {
-        return denied(format!(
-            "this key may not use model `{id}`; it may use {}",
-            allowed.join(", ")
-        ));
+    let [asked, answering] = model.names();
+    let in_the_way = ruling.why_not_asked(asked).or_else(|| {
+        let allowed = ruling.why_not_answered(&[asked, answering])?;
+        // A router may ask those of its members that all lists have.
+        let router = catalog.router(answering);
+        let mut members = router.iter().flat_map(|router| &router.members);
+        let is_open = members
+            .any(|member| ruling.allows_model(&[asked, answering, member.model.id.as_str()]));
+        (!is_open).then_some(allowed)
+    });
+    if let Some(allowed) = in_the_way {
+        let all = catalog.models().iter().map(|model| model.id.as_str());
+        return denied(match ruling.no_model_is_left(all) {
+            Some(why) => why,
+            None => format!("this key may not use model `{id}`; {allowed}"),
+        });
     }
     let needed = model.asked.suite.max(model.answering.suite);
-    if principal.suite < needed {
+    if suite < needed {
         return denied(format!(
             "model `{id}` belongs to the {} suite; this account has the {} suite",
             needed.as_str(),
-            principal.suite.as_str()
+            suite.as_str()
         ));
     }
     Ok(())
@@ -63,45 +89,23 @@ pub fn resolve(catalog: &Catalog, name: &str) -> Result<AskedModel, ChatError> {
 
 /// The policy of one request.
 pub fn effective(
-    principal: &Principal,
+    ruling: &Ruling,
     chat: &ChatRequest,
     model: &AskedModel,
-    rules: &Rules,
 ) -> Result<EffectivePolicy, ChatError> {
-    let (key, account) = (&principal.key, &principal.account);
-    let levels = [
-        rules.minimum_level,
-        account.minimum_level,
-        key.minimum_level,
-        model.asked.minimum_level,
-        model.answering.minimum_level,
-    ];
-    let asked_level = chat.options.security_level.unwrap_or_default();
-    // What nobody asked for gives way to what the key may use; a wish of the request does not.
-    let allowed =
-        |region: &Region| key.regions.as_ref().is_none_or(|allowed| allowed.contains(region));
-    let usual =
-        key.region.or(account.region.filter(allowed)).or(rules.default_region.filter(allowed));
-    let region = chat.options.region.or(usual);
-    if let (Some(region), Some(allowed)) = (region, &key.regions)
-        && !allowed.contains(&region)
-    {
-        let allowed: Vec<&str> = allowed.iter().map(|region| region.as_str()).collect();
-        return Err(ChatError::NotPermitted {
-            field: "region",
-            reason: format!(
-                "this key may not use region `{}`; it may use {}",
-                region.as_str(),
-                allowed.join(", ")
-            ),
-        });
+    let asked = chat.options.security_level.unwrap_or_default();
+    let said = ruling.level.as_ref().map_or(asked, |said| said.value);
+    let level = asked.max(said).max(model.asked.minimum_level).max(model.answering.minimum_level);
+    let region = chat.options.region.or(ruling.region.as_ref().map(|said| said.value));
+    if let Some(reason) = ruling.why_no_region(region) {
+        return Err(ChatError::NotPermitted { field: "region", reason });
     }
-    let zero = chat.options.zero_retention || key.zero_retention || account.zero_retention;
+    let zero = chat.options.zero_retention || ruling.zero_retention.is_some();
     Ok(EffectivePolicy {
-        level: levels.into_iter().fold(asked_level, Ord::max),
+        level,
         region,
         // Every request leaves an entry, except one that must leave no trace and was not asked to.
-        audit: !zero || chat.options.audit_enabled || key.audit || account.audit,
+        audit: !zero || chat.options.audit_enabled || ruling.audit.is_some(),
         retention: if zero { Retention::SumsOnly } else { Retention::Records },
     })
 }
@@ -112,21 +116,36 @@ pub fn max_tokens(
     chat: &ChatRequest,
     model: &Model,
 ) -> Result<Option<u32>, ChatError> {
-    let Some(wanted) = chat.max_tokens else { return Ok(None) };
-    match principal.key.max_tokens {
-        MaxTokensBound::Documented if wanted > DOCUMENTED_MAX_TOKENS => {
-            Err(ChatError::OutOfBounds {
+    let most = principal.ruling.max_output_tokens.as_ref().map(|said| said.value);
+    let own = match (chat.max_tokens, principal.key.max_tokens) {
+        (None, _) => None,
+        (Some(wanted), MaxTokensBound::Documented) if wanted > DOCUMENTED_MAX_TOKENS => {
+            return Err(ChatError::OutOfBounds {
                 field: bound_field(chat).to_owned(),
                 value: wanted.to_string(),
                 expected: format!(
                     "an integer from 1 to {DOCUMENTED_MAX_TOKENS}; a key made with `sluice keys \
                      create --max-tokens model` takes the model's own limit instead"
                 ),
-            })
+            });
         }
-        MaxTokensBound::Documented => Ok(Some(wanted)),
-        MaxTokensBound::Model => Ok(Some(model.output_limit.map_or(wanted, |own| wanted.min(own)))),
-    }
+        (Some(wanted), MaxTokensBound::Documented) => Some(wanted),
+        (Some(wanted), MaxTokensBound::Model) => {
+            Some(model.output_limit.map_or(wanted, |own| wanted.min(own)))
+        }
+    };
+    Ok(match (own, most) {
+        (Some(own), Some(most)) => Some(own.min(most)),
+        (None, Some(most)) => Some(model.output_limit.map_or(most, |limit| most.min(limit))),
+        (own, None) => own,
+    })
+}
+
+/// The bound on generated tokens that a policy puts in the place of a larger one, or of none.
+pub fn lowered(principal: &Principal, chat: &ChatRequest, model: &Model) -> Option<u32> {
+    let most = principal.ruling.max_output_tokens.as_ref()?.value;
+    let else_it = chat.max_tokens.or(model.output_limit);
+    else_it.is_none_or(|wanted| wanted > most).then_some(most)
 }
 
 /// The name under which the request bounds its tokens.
@@ -145,7 +164,7 @@ mod tests {
     use sluice_core::region::Region::{self, EuWest, UsEast, UsWest};
 
     use super::*;
-    use crate::testing::{chat, model, principal, rules};
+    use crate::testing::{chat, model, principal, rules, ruling};
     use sluice_core::key::Suite;
 
     fn asked(model: Model) -> AskedModel {
@@ -178,7 +197,7 @@ mod tests {
             };
             let mut chat = chat("");
             chat.options.security_level = Some(request);
-            let policy = effective(&principal, &chat, &model, &rules).unwrap();
+            let policy = effective(&ruling(&principal, &rules), &chat, &model).unwrap();
             assert_eq!(policy.level, expected, "{levels:?}");
         }
     }
@@ -193,13 +212,15 @@ mod tests {
             (key.zero_retention, key.audit) = (on(1), on(1));
             let mut chat = chat("");
             (chat.options.zero_retention, chat.options.audit_enabled) = (on(2), on(2));
-            let policy = effective(&principal, &chat, &asked(model("m")), &rules()).unwrap();
+            let ruling = ruling(&principal, &rules());
+            let policy = effective(&ruling, &chat, &asked(model("m"))).unwrap();
             assert_eq!(policy.retention.is_zero(), wish > 0);
             assert!(policy.audit);
         }
         let mut chat = chat("");
         chat.options.zero_retention = true;
-        let policy = effective(&principal(), &chat, &asked(model("m")), &rules()).unwrap();
+        let ruling = ruling(&principal(), &rules());
+        let policy = effective(&ruling, &chat, &asked(model("m"))).unwrap();
         assert!(!policy.audit, "nothing but zero retention leaves no entry");
     }
 
@@ -222,10 +243,10 @@ mod tests {
             let mut chat = chat("");
             chat.options.region = request;
             let model = asked(model("m"));
-            let policy = effective(&principal, &chat, &model, &rules).unwrap();
+            let policy = effective(&ruling(&principal, &rules), &chat, &model).unwrap();
             assert_eq!(policy.region, expected, "{regions:?}");
             Arc::make_mut(&mut principal.key).regions = Some(vec![UsEast]);
-            let allowed = effective(&principal, &chat, &model, &rules);
+            let allowed = effective(&ruling(&principal, &rules), &chat, &model);
             // The request's and the key's own region are refused where the list lacks them; what
             // the account or the deployment suggests is passed over.
             match request.or(key) {
@@ -280,7 +301,10 @@ mod tests {
             principal.suite = suite;
             Arc::make_mut(&mut principal.key).models = listed.map(|id| vec![id.to_owned()]);
             let model = asked(Model { suite: needed, ..model("m") });
-            assert_eq!(may_use(&principal, &model).is_ok(), may, "{suite:?} {listed:?} {needed:?}");
+            let catalog = Catalog::new([Model::clone(&model.asked)]);
+            let ruling = ruling(&principal, &rules());
+            let found = may_use((&ruling, principal.suite), &model, &catalog);
+            assert_eq!(found.is_ok(), may, "{suite:?} {listed:?} {needed:?}");
         }
     }
 
@@ -291,9 +315,8 @@ mod tests {
         let catalog = Catalog::new([Model { suite: Suite::Full, ..model("m") }, alias, lost]);
         let found = resolve(&catalog, "svc/a").unwrap();
         assert_eq!((found.asked.id.as_str(), found.answering.id.as_str()), ("svc/a", "m"));
-        let mut principal = principal();
-        principal.suite = Suite::Standard;
-        assert!(may_use(&principal, &found).is_err());
+        let nothing_said = Ruling::default();
+        assert!(may_use((&nothing_said, Suite::Standard), &found, &catalog).is_err());
         for unknown in ["svc/b", "", "M", &"x".repeat(5_000)] {
             match resolve(&catalog, unknown) {
                 Err(ChatError::UnknownModel { model }) => assert!(model.len() <= 100),

@@ -4,12 +4,16 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sluice_core::clock::UnixMillis;
+use sluice_core::ids::ProviderId;
 use sluice_core::key::Suite;
 use sluice_core::organisation::{Attribution, Subject};
+use sluice_security::request::Filter;
 use sluice_storage::{AccountRecord, KeyRecord, Organisation, SecretRecord};
 
 use crate::limits::{Allowance, Bound, Ledger, LimitSubjects};
-use crate::snapshot::Rules;
+use crate::policy::{self, Filters, Ruling};
+use crate::provider_keys::{OwnKey, OwnKeys};
+use crate::snapshot::Snapshot;
 
 /// A key and its account.
 #[derive(Debug)]
@@ -28,9 +32,20 @@ pub struct Principal {
     pub suite: Suite,
     /// What requests count against.
     pub subjects: LimitSubjects,
+    /// What holds for its requests.
+    pub ruling: Ruling,
+    /// What filters them, where that is not the deployment's filter.
+    pub filter: Option<Arc<Filter>>,
+    /// The provider keys that they are sent with, instead of the deployment's.
+    pub own_keys: Vec<(ProviderId, Arc<OwnKey>)>,
 }
 
 impl Principal {
+    /// The provider key that its requests are sent to a provider with, instead of the deployment's.
+    pub(crate) fn own_key(&self, provider: &ProviderId) -> Option<&Arc<OwnKey>> {
+        self.own_keys.iter().find(|(id, _)| id == provider).map(|(_, key)| key)
+    }
+
     /// From when on what was presented no longer works: the key's end or its secret's, whichever
     /// comes first.
     pub fn expires_at(&self) -> Option<UnixMillis> {
@@ -86,9 +101,11 @@ impl Principal {
         key: &Arc<KeyRecord>,
         secret: &SecretRecord,
         organisation: &Organisation,
-        rules: &Rules,
-        ledgers: &Ledgers,
+        snapshot: &Snapshot,
+        shared: &Shared,
     ) -> Option<Self> {
+        let Shared { ledgers, filters, own_keys } = shared;
+        let rules = &snapshot.rules;
         let account = organisation.accounts.get(&key.account_id)?;
         let attribution = organisation.attribution(key);
         let mut bounds = Vec::new();
@@ -111,16 +128,40 @@ impl Principal {
             bounds.push(Bound { ledger: ledgers.of(&subject), subject, allowances });
         }
         let subjects = LimitSubjects::new(bounds);
+        let ruling = Ruling::of(&policy::sources(key, account, organisation, rules));
+        let mut suspended = organisation.suspension(key);
+        let filter = filters.of(&snapshot.filter, &ruling.filter).unwrap_or_else(|problem| {
+            // What must not leave would leave: nothing does.
+            tracing::error!(%problem, "the filter of a policy cannot be made; its keys are refused");
+            suspended.get_or_insert_with(|| {
+                "a policy asks for a filter that cannot be made; the server's log says why".to_owned()
+            });
+            None
+        });
         Some(Self {
             suite: rules.account_rules(account).suite,
             subjects,
+            ruling,
+            filter,
+            own_keys: own_keys.of(&attribution, organisation, snapshot),
             attribution,
-            suspended: organisation.suspension(key),
+            suspended,
             secret: secret.clone(),
             account: account.clone(),
             key: key.clone(),
         })
     }
+}
+
+/// What principals are made of beside records. Outlives all of them.
+#[derive(Default)]
+pub(crate) struct Shared {
+    /// What every subject has used.
+    pub(crate) ledgers: Ledgers,
+    /// Filters that look for more than the deployment's.
+    pub(crate) filters: Filters,
+    /// Provider keys beside the deployment's.
+    pub(crate) own_keys: OwnKeys,
 }
 
 /// What every subject has used. Outlives every principal, so that a change of keys or of the

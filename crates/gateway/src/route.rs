@@ -74,7 +74,7 @@ impl Asked<'_> {
         }
         let mut candidates = Vec::with_capacity(decision.order.len().min(MOST_CANDIDATES));
         for i in decision.order.iter().take(MOST_CANDIDATES) {
-            candidates.extend(self.candidate(router, &contenders[*i])?);
+            candidates.extend(self.candidates(router, &contenders[*i])?);
         }
         let mut turn = Turn::new(known.as_ref(), held.as_ref(), &judgement, &decision);
         if self.policy.retention.is_zero() {
@@ -97,6 +97,14 @@ impl Asked<'_> {
                     (self.snapshot.providers.get(&at.provider), speeds.get(deployment))
                 else {
                     continue;
+                };
+                // What one key meets says nothing about another.
+                let own = self.principal.own_key(&at.provider);
+                let own = own.filter(|own| own.provider.is_some());
+                let provider = own.and_then(|own| own.provider.as_ref()).unwrap_or(provider);
+                let speed = match own {
+                    Some(own) => &own.speed(&of.model.id, deployment),
+                    None => speed,
                 };
                 let exclusion = self
                     .exclusion(&needs, &of.model, at)
@@ -153,14 +161,14 @@ impl Asked<'_> {
         session.hold(contender, caches, &request)
     }
 
-    fn candidate(
+    fn candidates(
         &self,
         router: &Router,
         contender: &Contender,
-    ) -> Result<Option<Candidate>, ChatError> {
+    ) -> Result<impl Iterator<Item = Candidate>, ChatError> {
         let model = &router.members[contender.member].model;
         let max_tokens = policy::max_tokens(self.principal, self.chat, model)?;
-        Ok(Candidate::new(self.snapshot, model, contender.deployment, max_tokens))
+        Ok(Candidate::all(self, model, contender.deployment, max_tokens))
     }
 
     fn record(

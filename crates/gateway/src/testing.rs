@@ -29,8 +29,8 @@ use sluice_routing::quality::Quality;
 use sluice_routing::router::{Member, Policy, Router};
 use sluice_security::request::{Filter, FilterSettings};
 use sluice_storage::{
-    AccountRecord, Journal, JournalEntry, KeyHasher, KeyRecord, MasterKey, SecretRecord, Store,
-    UsageRecord,
+    AccountRecord, Journal, JournalEntry, KeyHasher, KeyRecord, MasterKey, Organisation,
+    SecretRecord, Store, UsageRecord,
 };
 use tokio::time::Instant;
 
@@ -43,6 +43,7 @@ use crate::limits::{Bound, Ledger, LimitSubjects};
 use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::plan::Candidate;
+use crate::policy::{Ruling, sources};
 use crate::principal::Principal;
 use crate::request::RequestContext;
 use crate::snapshot::{Provider, Rules, Snapshot, Speeds, Timeouts};
@@ -351,6 +352,9 @@ pub(crate) fn principal() -> Principal {
             key: "key_1".into(),
         },
         suspended: None,
+        ruling: Ruling::default(),
+        filter: None,
+        own_keys: Vec::new(),
         key: Arc::new(KeyRecord {
             id: "key_1".into(),
             account_id: "acc_1".into(),
@@ -395,6 +399,13 @@ pub(crate) fn principal() -> Principal {
             unbound(Subject::Account("acc_1".into())),
         ]),
     }
+}
+
+/// What a principal's key, its account and `rules` say, without an organisation around them.
+pub(crate) fn ruling(principal: &Principal, rules: &Rules) -> Ruling {
+    let organisation = Organisation::default();
+    let said = sources(&principal.key, &principal.account, &organisation, rules);
+    Ruling::of(&said)
 }
 
 fn unbound(subject: Subject) -> Bound {
@@ -448,6 +459,7 @@ pub(crate) fn candidate(id: &str) -> Candidate {
             output_limit: model.output_limit,
         },
         speed: Arc::default(),
+        own: None,
         model: Arc::new(model),
         provider,
     }

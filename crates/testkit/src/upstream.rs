@@ -139,6 +139,8 @@ pub struct FakeUpstream {
 #[derive(Debug)]
 struct Shared {
     script: Mutex<Script>,
+    /// What it does instead for who presents a key.
+    scripts_of_keys: Mutex<Vec<(String, Script)>>,
     seen: Mutex<Vec<Seen>>,
 }
 
@@ -147,7 +149,11 @@ impl FakeUpstream {
     pub async fn start(script: Script) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let shared = Arc::new(Shared { script: Mutex::new(script), seen: Mutex::default() });
+        let shared = Arc::new(Shared {
+            script: Mutex::new(script),
+            scripts_of_keys: Mutex::default(),
+            seen: Mutex::default(),
+        });
         let state = shared.clone();
         let accepting = tokio::spawn(async move {
             loop {
@@ -167,6 +173,13 @@ impl FakeUpstream {
     /// What it does from the next request on.
     pub fn follow(&self, script: Script) {
         *lock(&self.shared.script) = script;
+    }
+
+    /// What it does from the next request on for who presents `key` as a bearer credential.
+    pub fn follow_for(&self, key: &str, script: Script) {
+        let mut scripts = lock(&self.shared.scripts_of_keys);
+        scripts.retain(|(known, _)| known != key);
+        scripts.push((key.to_owned(), script));
     }
 
     /// Everything that it was asked, in order of arrival.
@@ -189,7 +202,13 @@ impl Drop for FakeUpstream {
 async fn serve(mut stream: TcpStream, shared: Arc<Shared>) {
     let mut read = Vec::new();
     while let Some(seen) = next_request(&mut stream, &mut read).await {
-        let script = lock(&shared.script).clone();
+        let of_key = {
+            let scripts = lock(&shared.scripts_of_keys);
+            let presented = seen.header("authorization");
+            let of = scripts.iter().find(|(key, _)| presented.strip_prefix("Bearer ") == Some(key));
+            of.map(|(_, script)| script.clone())
+        };
+        let script = of_key.unwrap_or_else(|| lock(&shared.script).clone());
         let number = {
             let mut all = lock(&shared.seen);
             all.push(seen);

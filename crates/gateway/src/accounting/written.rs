@@ -13,6 +13,7 @@ use sluice_storage::{
 
 use super::{Admitted, Running};
 use crate::live::Finished;
+use crate::plan::Candidate;
 
 /// How a request ended.
 pub(super) struct Facts {
@@ -101,6 +102,7 @@ impl Running {
             filter: facts.filter.clone(),
             route: self.route.as_deref().cloned(),
             max_tokens_lowered: self.admitted.max_tokens_lowered,
+            provider_key: candidate.and_then(Candidate::provider_key),
         }
     }
 
@@ -118,6 +120,9 @@ impl Running {
             requests: 1,
             usage: facts.usage,
             cost: facts.cost,
+            uncounted_cost: served
+                .filter(|served| served.candidate.is_uncounted())
+                .map(|_| facts.cost.unwrap_or_default()),
         }
     }
 

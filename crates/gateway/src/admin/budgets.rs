@@ -17,7 +17,7 @@ use sluice_storage::{
 
 use crate::admin::find::name_of;
 use crate::admin::permissions::{Rights, Verb};
-use crate::admin::{Admin, AdminError, Kind, View, Which};
+use crate::admin::{Admin, AdminError, FileItems, Kind, View};
 use crate::limits::Rehearsal;
 use crate::service_key::random_name;
 
@@ -45,17 +45,6 @@ pub struct BudgetWish {
     pub hard: bool,
     /// The time zone whose calendar its window follows; `None`: as it was, else UTC.
     pub zone: Option<String>,
-}
-
-/// What became of the budgets of the configuration file.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FileBudgets {
-    /// What was set, taken over or changed.
-    pub changed: Vec<String>,
-    /// What was taken out of the file, and removed.
-    pub removed: Vec<String>,
-    /// Whose budgets wait, since there is nobody of this name.
-    pub waiting: Vec<String>,
 }
 
 /// What a budget would have done to the requests of a day.
@@ -99,7 +88,7 @@ impl Admin<'_> {
         wish: BudgetWish,
     ) -> Result<(BudgetRecord, Option<BudgetRecord>), AdminError> {
         let view = self.view().await?;
-        let whose = self.subject_of_budget(&view, &wish.subject, wish.account.as_deref()).await?;
+        let whose = self.subject_named(&view, &wish.subject, wish.account.as_deref()).await?;
         let zone = match &wish.zone {
             Some(name) => Some(Zone::parse(name)?.to_string()),
             None => None,
@@ -147,14 +136,11 @@ impl Admin<'_> {
 
     /// Makes the budgets of the configuration file what it says: sets them, takes over those that are
     /// there, removes those that it holds no more. Only the file itself, as [`Actor::File`], may do it.
-    pub async fn apply_file_budgets(
-        &self,
-        wishes: &[BudgetWish],
-    ) -> Result<FileBudgets, AdminError> {
+    pub async fn apply_file_budgets(&self, wishes: &[BudgetWish]) -> Result<FileItems, AdminError> {
         if self.actor != Actor::File {
             return Err(AdminError::Forbidden { verb: "configuration-file.apply" });
         }
-        let mut done = FileBudgets::default();
+        let mut done = FileItems::default();
         let mut held = HashSet::new();
         for wish in wishes {
             match self.set_budget(wish.clone()).await {
@@ -164,13 +150,7 @@ impl Admin<'_> {
                     }
                     held.insert(budget.id);
                 }
-                Err(
-                    AdminError::NoSuch { .. }
-                    | AdminError::NoSuchKey
-                    | AdminError::NoSuchHolder { .. }
-                    | AdminError::Ambiguous { .. }
-                    | AdminError::NoBudgetOf { .. },
-                ) => done.waiting.push(wish.subject.clone()),
+                Err(error) if error.is_nobody() => done.waiting.push(wish.subject.clone()),
                 Err(error) => return Err(error),
             }
         }
@@ -191,7 +171,7 @@ impl Admin<'_> {
     /// What a budget would have done yesterday, by its own calendar. Sets nothing.
     pub async fn rehearse_budget(&self, wish: &BudgetWish) -> Result<Rehearsed, AdminError> {
         let view = self.view().await?;
-        let whose = self.subject_of_budget(&view, &wish.subject, wish.account.as_deref()).await?;
+        let whose = self.subject_named(&view, &wish.subject, wish.account.as_deref()).await?;
         if !view.rights.allow(Verb::SetBudget, &whose, &view.organisation) {
             return Err(AdminError::Forbidden { verb: Verb::SetBudget.as_str() });
         }
@@ -400,10 +380,7 @@ impl Admin<'_> {
         }
         let found = view.organisation.budgets.iter().find(|it| it.id.as_str() == id);
         let budget = found.cloned().ok_or_else(none)?;
-        let whose = match &budget.subject {
-            Subject::Key(id) => self.store.key(id).await?.map(Record::Key),
-            other => view.record_of(other),
-        };
+        let whose = self.record_of_subject(view, &budget.subject).await?;
         let may_see =
             |record: &Record| view.rights.allow(Verb::SeeBudget, record, &view.organisation);
         match whose {
@@ -414,8 +391,8 @@ impl Admin<'_> {
 
     /// The budget of what `text` names, where that has one alone.
     async fn only_budget_of(&self, view: &View, text: &str) -> Result<BudgetView, AdminError> {
-        let whose = match self.subject_of_budget(view, text, None).await {
-            Err(AdminError::NoBudgetOf { .. }) => {
+        let whose = match self.subject_named(view, text, None).await {
+            Err(AdminError::NamesNothing { .. }) => {
                 return Err(AdminError::NoSuchBudget { text: text.to_owned() });
             }
             found => found?,
@@ -431,31 +408,6 @@ impl Admin<'_> {
                 text: text.to_owned(),
                 ids: several.iter().map(|it| it.id.to_string()).collect(),
             }),
-        }
-    }
-
-    /// What `text` names, which may have a budget.
-    async fn subject_of_budget(
-        &self,
-        view: &View,
-        text: &str,
-        account: Option<&str>,
-    ) -> Result<Record, AdminError> {
-        let text = text.trim();
-        if text == Kind::Account.as_str() {
-            let account = view.account_or_only(account)?;
-            let found = account.and_then(|id| view.record_of(&Subject::Account(id)));
-            return found.ok_or_else(|| AdminError::NoBudgetOf { text: text.to_owned() });
-        }
-        let kind = text.split_once(':').map(|(kind, _)| kind);
-        let kind = Kind::ALL.into_iter().find(|it| kind == Some(it.as_str()));
-        match kind {
-            None => Err(AdminError::NoBudgetOf { text: text.to_owned() }),
-            Some(Kind::Key) => self.find_key(view, text).await.map(Record::Key),
-            Some(kind) => {
-                let account = account.filter(|_| kind != Kind::Account).map(str::to_owned);
-                view.find(&Which { kind, text: text.to_owned(), account })
-            }
         }
     }
 
@@ -508,23 +460,6 @@ impl Admin<'_> {
         match self.store.administer_items(self.master_key, &doing, &[change]).await {
             Err(StorageError::ChangedMeanwhile) => Err(AdminError::ChangedMeanwhile),
             done => Ok(done?),
-        }
-    }
-}
-
-impl View {
-    /// The record of a subject; none of keys.
-    fn record_of(&self, subject: &Subject) -> Option<Record> {
-        let organisation = &self.organisation;
-        match subject {
-            Subject::Account(id) => organisation.accounts.get(id).cloned().map(Record::Account),
-            Subject::Department(id) => {
-                organisation.departments.get(id).cloned().map(Record::Department)
-            }
-            Subject::Team(id) => organisation.teams.get(id).cloned().map(Record::Team),
-            Subject::Person(id) => organisation.people.get(id).cloned().map(Record::Person),
-            Subject::Service(id) => organisation.services.get(id).cloned().map(Record::Service),
-            Subject::Key(_) => None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use sluice_core::organisation::Role;
 
-use crate::admin::BudgetWish;
+use crate::admin::{BudgetWish, PolicyWish};
 
 /// Departments, teams, people and budgets of the configuration file, by their names. What is named here
 /// refers to what else is in the file: the departments of teams, the teams of people.
@@ -16,6 +16,8 @@ pub struct Declared {
     pub people: Vec<DeclaredPerson>,
     /// `[[budgets]]`. What they are of need not be in the file.
     pub budgets: Vec<BudgetWish>,
+    /// `[[policies]]`. Those whom they are about need not be in the file.
+    pub policies: Vec<PolicyWish>,
 }
 
 /// A department of the file.

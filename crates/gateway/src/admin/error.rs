@@ -119,12 +119,12 @@ pub enum AdminError {
         /// What it is called.
         name: String,
     },
-    /// Nothing that can have a budget.
+    /// Nothing that can have a budget or a policy.
     #[error(
-        "{text:?} names nothing that has a budget; expected `account:A`, `department:D`, `team:T`, \
+        "{text:?} names nobody; expected `account:A`, `department:D`, `team:T`, \
          `person:P`, `service:S` or `key:K`, by id or name"
     )]
-    NoBudgetOf {
+    NamesNothing {
         /// What was named.
         text: String,
     },
@@ -141,6 +141,37 @@ pub enum AdminError {
         text: String,
         /// Their ids.
         ids: Vec<String>,
+    },
+    /// Only of what has requests of its own in common.
+    #[error("{what} cannot have a provider key; name an account, a department or a team")]
+    NoProviderKeyOf {
+        /// What was named.
+        what: String,
+    },
+    /// There is none of this id, or the actor may not see it.
+    #[error("there is no provider key {id:?}")]
+    NoSuchProviderKey {
+        /// By which id it was looked for.
+        id: String,
+    },
+    /// Nothing that could be one. What was given is not repeated.
+    #[error("that is no provider key: expected 1 to 4096 characters without spaces")]
+    NotAProviderKey,
+    /// Its provider was somewhere else when it was given.
+    #[error(
+        "provider key {id} cannot be used: its provider is at another address now; give it again"
+    )]
+    ProviderKeyElsewhere {
+        /// Its id.
+        id: String,
+    },
+    /// A policy says what makes no sense.
+    #[error("{rule}: {problem}")]
+    PolicyRule {
+        /// Which rule of it.
+        rule: &'static str,
+        /// What is wrong, and how to mend it.
+        problem: String,
     },
     /// No time zone of this name.
     #[error(transparent)]

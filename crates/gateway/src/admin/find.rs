@@ -144,7 +144,7 @@ fn matching(
     fn of<'a, T: Clone + Into<Record> + 'a>(found: impl Iterator<Item = &'a T>) -> Vec<Record> {
         found.cloned().map(Into::into).collect()
     }
-    let Organisation { accounts, departments, teams, people, services, budgets: _ } = organisation;
+    let Organisation { accounts, departments, teams, people, services, .. } = organisation;
     match kind {
         Kind::Account => of(accounts.values().filter(|it| fits(it.id.as_str(), &it.name, &it.id))),
         Kind::Department => {

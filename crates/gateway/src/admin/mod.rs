@@ -18,14 +18,17 @@ mod lifecycle;
 mod names;
 mod organisation;
 pub mod permissions;
+mod policies;
+mod provider_keys;
 mod rotation;
 mod sign_in;
+mod subjects;
 #[cfg(test)]
 mod tests;
 mod vendors;
 
 pub use accounts::{AccountChange, NewAccount};
-pub use budgets::{BudgetView, BudgetWish, FileBudgets, Rehearsed};
+pub use budgets::{BudgetView, BudgetWish, Rehearsed};
 pub use declared::{Declared, DeclaredDepartment, DeclaredPerson, DeclaredTeam};
 pub use error::AdminError;
 pub use file::FileChanges;
@@ -37,9 +40,12 @@ pub use names::{as_read, checked_email, checked_name};
 pub use organisation::{
     NewDepartment, NewPerson, NewService, NewTeam, PersonChange, ServiceChange, TeamChange,
 };
+pub use policies::{Configured, PolicyExplained, PolicyView, PolicyWish};
+pub use provider_keys::{NewProviderKey, ProviderAt, ProviderKeyView};
 pub(crate) use rotation::is_due_alone;
 pub use rotation::{DEFAULT_GRACE, Revocation, Rotation, is_due, newest_secret_at};
 pub use sign_in::{Invitation, Invited, Reset};
+pub use subjects::FileItems;
 pub use vendors::{ModelView, NewProvider, Origin, ProviderChange, ProviderView};
 
 use std::sync::Arc;

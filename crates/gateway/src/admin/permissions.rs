@@ -103,6 +103,16 @@ verbs! {
     SetBudget         "budgets.set"           [A, A, D, N, N, A],
     TopUpBudget       "budgets.top-up"        [A, A, D, N, N, A],
     RemoveBudget      "budgets.remove"        [A, A, D, N, N, A],
+    SeePolicy         "policies.see"          [A, A, D, T, A, A],
+    SetPolicy         "policies.set"          [A, A, D, N, N, N],
+    ExceptPolicy      "policies.except"       [A, A, N, N, N, N],
+    SetDeploymentPolicy "policies.set-deployment" [N, N, N, N, N, N],
+    SeeProviderKey    "provider-keys.see"     [A, A, D, N, A, A],
+    AddProviderKey    "provider-keys.add"     [A, A, D, N, N, N],
+    ChangeProviderKey "provider-keys.change"  [A, A, D, N, N, N],
+    TestProviderKey   "provider-keys.test"    [A, A, D, N, N, N],
+    RotateProviderKey "provider-keys.rotate"  [A, A, D, N, N, N],
+    RemoveProviderKey "provider-keys.remove"  [A, A, D, N, N, N],
     SeeRecords        "records.see"           [A, A, D, O, A, A],
     SeeTrail          "trail.see"             [A, A, N, N, A, N],
     SeeProvider       "providers.see"         [A, A, A, A, A, A],
@@ -144,12 +154,13 @@ impl Verb {
                 | Self::CreateModel
                 | Self::ChangeModel
                 | Self::RemoveModel
+                | Self::SetDeploymentPolicy
         )
     }
 
     /// Whether it changes what somebody may use. It is asked of whose use that is.
-    fn is_about_a_budget(self) -> bool {
-        matches!(self, Self::SetBudget | Self::TopUpBudget | Self::RemoveBudget)
+    fn is_about_use(self) -> bool {
+        matches!(self, Self::SetBudget | Self::TopUpBudget | Self::RemoveBudget | Self::SetPolicy)
     }
 
     /// Whether there is anything to which this person may do it, in an organisation that has
@@ -174,6 +185,8 @@ impl Verb {
                 | Self::SeeService
                 | Self::SeeKey
                 | Self::SeeBudget
+                | Self::SeePolicy
+                | Self::SeeProviderKey
                 | Self::SeeRecords
                 | Self::SeeTrail
                 | Self::SeeProvider
@@ -256,8 +269,8 @@ impl Rights {
         if *record.account_id() != rank.account {
             return false;
         }
-        if verb.is_about_a_budget() {
-            // What a department gets is not for its lead to say.
+        if verb.is_about_use() {
+            // What a department gets or may do is not for its lead to say.
             let place = Place::of(record, organisation);
             let is_for_a_lead = match record {
                 Record::Account(_) | Record::Department(_) => false,
@@ -268,8 +281,8 @@ impl Rights {
             let is_leads = verb.scope(rank.role) != Scope::Account;
             return (!is_leads || is_for_a_lead) && rank.reaches(verb, &place);
         }
-        if verb == Verb::SeeBudget {
-            return rank.sees_budget_of(record, organisation);
+        if matches!(verb, Verb::SeeBudget | Verb::SeePolicy) {
+            return rank.sees_use_of(verb, record, organisation);
         }
         if let (Record::Person(person), false) = (record, verb.only_looks())
             && !(verb == Verb::EndSessions && person.id == rank.person)
@@ -323,6 +336,11 @@ impl Rights {
         }
     }
 
+    /// Whether they are those of the server's machine.
+    pub(crate) fn are_all(&self) -> bool {
+        matches!(self, Self::All)
+    }
+
     /// Whether they allow to give somebody the operator's right.
     pub(crate) fn allow_operator(&self) -> bool {
         match self {
@@ -345,18 +363,18 @@ impl Rank {
         }
     }
 
-    /// Whether they see the budgets of a thing: what their role reaches, and what their own requests
-    /// count against.
-    fn sees_budget_of(&self, record: &Record, organisation: &Organisation) -> bool {
+    /// Whether they see the budgets or the policy of a thing: what their role reaches, and what holds
+    /// for their own requests.
+    fn sees_use_of(&self, verb: Verb, record: &Record, organisation: &Organisation) -> bool {
         let place = Place::of(record, organisation);
-        match (record, Verb::SeeBudget.scope(self.role)) {
+        match (record, verb.scope(self.role)) {
             (_, Scope::None) => false,
             (Record::Account(_), _) => true,
             (Record::Department(it), Scope::Team) => self.departments.contains(&it.id),
             (Record::Person(_) | Record::Key(_), Scope::Team) => {
                 place.person.as_ref() == Some(&self.person)
             }
-            _ => self.reaches(Verb::SeeBudget, &place),
+            _ => self.reaches(verb, &place),
         }
     }
 

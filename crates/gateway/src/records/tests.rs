@@ -62,6 +62,7 @@ fn record(id: &str, account: &AccountId, minutes: u64) -> UsageRecord {
         filter: FilterRecord::default(),
         route: None,
         max_tokens_lowered: None,
+        provider_key: None,
     }
 }
 

@@ -15,6 +15,10 @@ use crate::router::Router;
 pub enum Exclusion {
     /// The account's suite does not have the model.
     Suite(Suite),
+    /// A policy does not allow the model.
+    Policy,
+    /// The provider key that has to be used there cannot be used.
+    ProviderKey,
     /// Its provider does not process requests where this one has to be.
     Region(Option<Region>),
     /// It answers only at a stricter level than the request's.
@@ -43,7 +47,8 @@ impl Exclusion {
     /// The word in records and metrics.
     pub fn as_str(&self) -> &'static str {
         match self {
-            Self::Suite(_) => "permission",
+            Self::Suite(_) | Self::Policy => "permission",
+            Self::ProviderKey => "provider_key",
             Self::Region(_) => "region",
             Self::Level(_) => "level",
             Self::ContextWindow(_) => "context_window",
@@ -70,6 +75,10 @@ impl fmt::Display for Exclusion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Suite(suite) => write!(f, "belongs to the {} suite", suite.as_str()),
+            Self::Policy => f.write_str("is not among the models that policies allow"),
+            Self::ProviderKey => {
+                f.write_str("its own provider key cannot be used; it has to be given again")
+            }
             Self::Region(Some(region)) => write!(f, "processes requests in {}", region.as_str()),
             Self::Region(None) => f.write_str("its provider has no configured region"),
             Self::Level(level) => write!(f, "answers at level {} only", level.as_str()),

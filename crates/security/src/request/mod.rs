@@ -81,7 +81,7 @@ pub use self::text::{FilteredText, FoundInText};
 use self::values::Read;
 use self::withhold::Withheld;
 use crate::flag::Flag;
-use crate::kind::Kind;
+use crate::kind::{Kind, Kinds};
 use crate::level::{Action, InjectionAction, Rules};
 use crate::map::RedactionMap;
 use crate::scan::{Scanner, ScannerSettings, SettingsProblem};
@@ -112,14 +112,52 @@ impl Default for FilterSettings {
     }
 }
 
-/// The filter of a deployment, shared by all requests.
+/// The filter of a deployment, shared by all requests, or a stricter one made of it.
 pub struct Filter {
     scanner: Arc<Scanner>,
+    /// What the scanner was made of.
+    settings: ScannerSettings,
     rules: [Rules; 3],
     surrogates: Surrogates,
     secret: [u8; 32],
-    memory: Memory,
+    memory: Arc<Memory>,
+    /// What texts are remembered by: filters that find different things share one memory.
+    memory_secret: [u8; 32],
     labels: Labels,
+}
+
+/// What some requests have beyond the deployment's settings.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Additions {
+    /// Further terms that are never to leave.
+    pub terms: Vec<String>,
+    /// Further patterns that are never to leave.
+    pub patterns: Vec<String>,
+    /// Further values that are not redacted.
+    pub allow: Vec<String>,
+    /// Kinds that are redacted at every level.
+    pub redact: Kinds,
+}
+
+impl Additions {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Everything that is wrong with them.
+    pub fn problems(&self) -> Vec<SettingsProblem> {
+        Scanner::problems(&self.settings_with(&ScannerSettings::default()))
+    }
+
+    fn settings_with(&self, base: &ScannerSettings) -> ScannerSettings {
+        let both = |base: &[String], more: &[String]| [base, more].concat();
+        ScannerSettings {
+            terms: both(&base.terms, &self.terms),
+            patterns: both(&base.patterns, &self.patterns),
+            allow: both(&base.allow, &self.allow),
+        }
+    }
 }
 
 /// Whose request it is, and how strictly it is read.
@@ -227,10 +265,40 @@ impl Filter {
         }
         Ok(Self {
             scanner: Arc::new(Scanner::new(&settings.scanner)?),
+            settings: settings.scanner.clone(),
             rules: settings.rules,
             surrogates: settings.surrogates,
             secret,
-            memory: Memory::new(settings.cache_bytes),
+            memory: Arc::new(Memory::new(settings.cache_bytes)),
+            memory_secret: secret,
+            labels: Labels::default(),
+        })
+    }
+
+    /// The same filter with more to look for. Placeholders are the same, and what is remembered takes
+    /// no further room.
+    pub fn with(&self, more: &Additions) -> Result<Self, SettingsProblem> {
+        let settings = more.settings_with(&self.settings);
+        let mut rules = self.rules;
+        for level in &mut rules {
+            level.redact = level.redact.with(more.redact);
+        }
+        let mut hasher = blake3::Hasher::new_keyed(&self.memory_secret);
+        hasher.update(&more.redact.bits().to_le_bytes());
+        for list in [&more.terms, &more.patterns, &more.allow] {
+            hasher.update(&(list.len() as u64).to_le_bytes());
+            for text in list {
+                hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+            }
+        }
+        Ok(Self {
+            scanner: Arc::new(Scanner::new(&settings)?),
+            settings,
+            rules,
+            surrogates: self.surrogates,
+            secret: self.secret,
+            memory: self.memory.clone(),
+            memory_secret: *hasher.finalize().as_bytes(),
             labels: Labels::default(),
         })
     }
@@ -271,8 +339,8 @@ impl Filter {
         let keys = (!subject.zero_retention && self.memory.has_room())
             .then_some(&source.members)
             .filter(|members| members.iter().any(is_long))
-            .map(|_| Keys::new(&self.secret, subject));
-        let memory = keys.as_ref().map(|keys| (&self.memory, keys));
+            .map(|_| Keys::new(&self.memory_secret, subject));
+        let memory = keys.as_ref().map(|keys| (&*self.memory, keys));
         let Groups { groups, stretches, .. } = Groups::of(source, subject.sealed, memory);
         let known = match reader.examine(&groups) {
             Ok(known) => known,

@@ -78,6 +78,18 @@ const EXPECTED: &[(&str, [Option<Where>; 7])] = &[
     ("budgets.set", [A, A, D, N, N, A, A]),
     ("budgets.top-up", [A, A, D, N, N, A, A]),
     ("budgets.remove", [A, A, D, N, N, A, A]),
+    // Of a key, as with budgets.
+    ("policies.see", [A, A, D, O, A, A, A]),
+    ("policies.set", [A, A, D, N, N, N, N]),
+    ("policies.except", [A, A, N, N, N, N, N]),
+    ("policies.set-deployment", [N, N, N, N, N, N, E]),
+    // Of a team.
+    ("provider-keys.see", [A, A, D, N, A, A, A]),
+    ("provider-keys.add", [A, A, D, N, N, N, N]),
+    ("provider-keys.change", [A, A, D, N, N, N, N]),
+    ("provider-keys.test", [A, A, D, N, N, N, N]),
+    ("provider-keys.rotate", [A, A, D, N, N, N, N]),
+    ("provider-keys.remove", [A, A, D, N, N, N, N]),
     ("records.see", [A, A, D, O, A, A, A]),
     ("trail.see", [A, A, N, N, A, N, N]),
     // They belong to no account: whoever is signed in sees them wherever they are.
@@ -159,6 +171,7 @@ impl Company {
             Elsewhere => self.team("lab"),
         };
         let (kind, _) = verb.as_str().split_once('.').unwrap();
+        let kind = if verb.concerns_deployment() { "models" } else { kind };
         Some(match kind {
             // What belongs to no account is asked of no record.
             "accounts" | "trail" | "providers" | "models" => {
@@ -169,8 +182,8 @@ impl Company {
                 let department = self.department(&team.name);
                 return (place >= Department).then(|| department.into());
             }
-            "teams" if place == Own => return None,
-            "teams" => team.into(),
+            "teams" | "provider-keys" if place == Own => return None,
+            "teams" | "provider-keys" => team.into(),
             "people" if place == Own => return None,
             // Everybody's own, whatever their role is.
             "sessions" if place == Own => self.person(Role::Developer, false).into(),

@@ -34,6 +34,7 @@ fn company() -> Declared {
             person("ada@example.com", Role::Owner, &[]),
             person("bob@example.com", Role::Developer, &["vision"]),
         ],
+        policies: Vec::new(),
         budgets: Vec::new(),
     }
 }

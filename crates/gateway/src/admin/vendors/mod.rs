@@ -79,7 +79,7 @@ impl Admin<'_> {
 
 impl View {
     /// The account whose trail has what concerns the deployment: that of whoever acts, else the first.
-    fn trail_of_deployment(&self) -> AccountId {
+    pub(in crate::admin) fn trail_of_deployment(&self) -> AccountId {
         if let Rights::Of(rank) = &self.rights {
             return rank.account.clone();
         }
