@@ -15,7 +15,7 @@ use sluice_gateway::vendors::Vendors;
 use crate::commands::records::Records;
 use crate::commands::{
     Exit, accounts, audit, budgets, catalog, check, connect, example_config, filter, keys, models,
-    organisation, providers, route, storage, usage,
+    organisation, policy, provider_keys, providers, route, secrets, storage, usage,
 };
 use crate::config::{Problems, ProcessEnvironment, Settings};
 use crate::{probe, serve};
@@ -104,6 +104,12 @@ enum Command {
     Models(models::ModelsArgs),
     /// What accounts, departments, teams, people, services and keys may use
     Budgets(budgets::BudgetsArgs),
+    /// What holds for requests: levels, models, regions, retention, filter settings
+    Policy(policy::PolicyArgs),
+    /// Provider keys of accounts, departments and teams, used instead of the deployment's
+    ProviderKeys(provider_keys::ProviderKeysArgs),
+    /// Rotates the master key
+    Secrets(secrets::SecretsArgs),
     /// Makes, lists, rotates and revokes service keys
     Keys(keys::KeysArgs),
     /// Makes, lists and changes accounts
@@ -202,6 +208,22 @@ async fn run(command: Command, out: &mut dyn Write, err: &mut dyn Write) -> io::
         },
         Command::Budgets(args) => match settings(args.config.as_deref()).await {
             Ok(settings) => budgets::run(args, &settings, clock.now(), out, err).await,
+            Err(problems) => refuse(&problems, err),
+        },
+        Command::Policy(args) => match settings(args.config.as_deref()).await {
+            Ok(settings) => policy::run(args, &settings, clock.now(), out, err).await,
+            Err(problems) => refuse(&problems, err),
+        },
+        Command::ProviderKeys(args) => match settings(args.config.as_deref()).await {
+            Ok(settings) => {
+                let environment = ProcessEnvironment::default();
+                let input = providers::Input { environment: &environment, stdin: &mut io::stdin() };
+                provider_keys::run(args, &settings, input, clock.now(), out, err).await
+            }
+            Err(problems) => refuse(&problems, err),
+        },
+        Command::Secrets(args) => match settings(args.config.as_deref()).await {
+            Ok(settings) => secrets::run(args, &settings, clock.now(), out, err).await,
             Err(problems) => refuse(&problems, err),
         },
         Command::Models(args) => match settings(args.config.as_deref()).await {

@@ -241,7 +241,7 @@ async fn budgets_are_of_teams_people_and_keys_and_the_tightest_answers() {
     assert_eq!((told["hard"].as_bool(), told["limit"].as_u64()), (Some(false), Some(0)));
     sluice.answers_with(&key, 200).await;
     for (line, says) in [
-        ("budgets set --for nobody --measure usd --limit 5", "names nothing that has a budget"),
+        ("budgets set --for nobody --measure usd --limit 5", "names nobody"),
         ("budgets set --for team:none --measure usd --limit 5", "there is no team \"none\""),
         (
             "budgets set --for account --measure usd --limit five",

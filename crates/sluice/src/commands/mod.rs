@@ -12,9 +12,12 @@ pub(crate) mod filter;
 pub(crate) mod keys;
 pub(crate) mod models;
 pub(crate) mod organisation;
+pub(crate) mod policy;
+pub(crate) mod provider_keys;
 pub(crate) mod providers;
 pub(crate) mod records;
 pub(crate) mod route;
+pub(crate) mod secrets;
 pub(crate) mod storage;
 pub(crate) mod usage;
 

@@ -187,7 +187,8 @@ impl Input<'_> {
         values.map(|(name, variable)| Ok((name, self.variable(&variable)?))).collect()
     }
 
-    fn read(&mut self) -> Result<Secret<String>, CommandError> {
+    /// What comes from standard input.
+    pub(super) fn read(&mut self) -> Result<Secret<String>, CommandError> {
         let mut text = String::new();
         let read = self.stdin.lock().take(LONGEST_KEY).read_to_string(&mut text);
         let text = Secret::new(text);

@@ -29,16 +29,14 @@ impl Records {
     /// Opens the data folder, and makes what is missing in it.
     pub(crate) async fn open(location: &Location) -> Result<Self, StorageError> {
         let store = Store::open(location.clone()).await?;
-        let master_key = MasterKey::load_or_create(location.data_dir())?;
-        store.check_master_key(&master_key).await?;
+        let master_key = store.unlock(MasterKey::load_or_create(location.data_dir())?).await?;
         Ok(Self { store, master_key })
     }
 
     /// Opens the data folder that is there, to read from it: creates nothing.
     pub(crate) async fn open_existing(location: &Location) -> Result<Self, StorageError> {
         let store = Store::open_existing(location.clone()).await?;
-        let master_key = MasterKey::load(location.data_dir())?;
-        store.check_master_key(&master_key).await?;
+        let master_key = store.unlock(MasterKey::load(location.data_dir())?).await?;
         Ok(Self { store, master_key })
     }
 
@@ -180,6 +178,9 @@ pub(crate) fn settle(result: Result<Exit, CommandError>, err: &mut dyn Write) ->
         | AdminError::Settings(_)
         | AdminError::CredentialNeeded { .. }
         | AdminError::HasModels { .. }
+        | AdminError::PolicyRule { .. }
+        | AdminError::NoProviderKeyOf { .. }
+        | AdminError::NotAProviderKey
         | AdminError::RegionNotAllowed { .. } => Exit::Usage,
         _ => Exit::Failed,
     })
@@ -191,6 +192,9 @@ fn advice(error: &AdminError) -> Option<String> {
         AdminError::UnknownModel(_) => "`sluice catalog list` shows what there is".to_owned(),
         AdminError::NoSuch { kind, .. } => {
             format!("`sluice {} list` shows what there is", kind.several())
+        }
+        AdminError::NoSuchProviderKey { .. } => {
+            "`sluice provider-keys list` shows what there is".to_owned()
         }
         AdminError::NoSuchProvider { .. } => {
             "`sluice providers list` shows what there is".to_owned()

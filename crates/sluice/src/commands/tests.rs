@@ -31,6 +31,7 @@ enum Line {
     People(organisation::PeopleArgs),
     Services(organisation::ServicesArgs),
     Budgets(crate::commands::budgets::BudgetsArgs),
+    Policy(policy::PolicyArgs),
 }
 
 /// A deployment with one model.
@@ -110,6 +111,7 @@ impl House {
             Line::Budgets(args) => {
                 crate::commands::budgets::run(args, &self.settings, NOW, out, err).await
             }
+            Line::Policy(args) => policy::run(args, &self.settings, NOW, out, err).await,
             other => panic!("{}", std::any::type_name_of_val(&other)),
         };
         exit.unwrap()

@@ -291,6 +291,7 @@ fn as_json(record: &UsageRecord, names: &Names) -> serde_json::Value {
         "filter": record.filter,
         "route": record.route,
         "max_tokens_lowered": record.max_tokens_lowered,
+        "provider_key": record.provider_key,
     })
 }
 

@@ -7,7 +7,7 @@ use sluice_core::money::PicoUsd;
 use sluice_core::window::{Window, Zone};
 use sluice_gateway::admin::BudgetWish;
 
-use super::organisation::{Called, written};
+use super::organisation::{Called, names_somebody, written};
 use super::read::{FromToml, Node, Reader, Repeated, Schema, Shape, section};
 use super::sections::Root;
 use super::values::shown;
@@ -81,11 +81,7 @@ pub(super) fn check(root: &Root, reader: &mut Reader<'_>) -> Vec<BudgetWish> {
             reader.wrong_at(format!("{}.{key}", entry.path), entry.line, what, fix);
         };
         let of = &section.of.0;
-        let kinds = ["account", "department", "team", "person", "service", "key"];
-        let names_something = of.split_once(':').map_or(of == "account", |(kind, name)| {
-            kinds.contains(&kind) && !name.trim().is_empty()
-        });
-        if !names_something {
+        if !names_somebody(of) {
             let what = format!("\"{of}\" names nothing that has a budget");
             wrong("of", what, "write \"account\", or one such as \"team:NAME\"");
             continue;

@@ -14,6 +14,7 @@ mod figures;
 mod model_sections;
 mod models;
 mod organisation;
+mod policies;
 pub(crate) mod problem;
 mod providers;
 mod read;
@@ -184,6 +185,7 @@ impl Settings {
         given.routers = routers::check(&given.without_routers(), &root, &mut reader);
         let mut organisation = organisation::check(&root, &mut reader);
         organisation.budgets = budgets::check(&root, &mut reader);
+        organisation.policies = policies::check(&root, &mut reader);
         if !reader.problems.is_empty() {
             reader.problems.sort();
             return Err(reader.problems);

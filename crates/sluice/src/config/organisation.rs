@@ -66,6 +66,13 @@ impl Repeated for PersonSection {
     const ENTRY: &'static Schema = Self::SCHEMA;
 }
 
+/// Whether a text is made like the name of somebody who has a budget or a policy: `account`, `team:T`.
+pub(super) fn names_somebody(of: &str) -> bool {
+    let kinds = ["account", "department", "team", "person", "service", "key"];
+    of.split_once(':')
+        .map_or(of == "account", |(kind, name)| kinds.contains(&kind) && !name.trim().is_empty())
+}
+
 /// An e-mail address in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Email(pub(crate) String);

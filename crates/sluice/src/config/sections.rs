@@ -19,6 +19,7 @@ use sluice_storage::Location;
 pub(crate) use super::budgets::BudgetSection;
 pub(crate) use super::model_sections::{ModelSection, PriceSection, RouterSection};
 pub(crate) use super::organisation::{DepartmentSection, PersonSection, TeamSection};
+pub(crate) use super::policies::PolicySection;
 use super::read::{Entries, Repeated, Schema, section};
 use super::values::{
     Allowance, BaseUrl, Count, DatabaseUrl, FilePath, Headers, Listener, Name, Origin, Seconds,
@@ -52,6 +53,7 @@ section! {
         teams: Entries<TeamSection> = [],
         people: Entries<PersonSection> = [],
         budgets: Entries<BudgetSection> = [],
+        policies: Entries<PolicySection> = [],
     }
 }
 

@@ -128,8 +128,8 @@ async fn serve(
     if !store.check_integrity(INTEGRITY_CHECK).await? {
         tracing::info!("the database is too large to check all of it at the start");
     }
-    let master_key = MasterKey::load_or_create(&data_dir)?;
-    store.check_master_key(&master_key).await?;
+    let master_key = store.unlock(MasterKey::load_or_create(&data_dir)?).await?;
+    store.end_broken_rotation(&master_key, clock.now()).await?;
 
     // What a crash left in the journal comes first: the limits' windows are read afterwards.
     let mut ingester = Ingester::new(store.clone(), &master_key);
@@ -170,6 +170,7 @@ async fn serve(
     let first_key = first_key(&store, &master_key, clock.now()).await?;
     let declared = settings.organisation.clone();
     let applied = organisation::apply(&store, &master_key, &declared, clock.now()).await?;
+    gateway.replace_data_keys(store.account_keys(&master_key).await?);
     gateway.replace_directory(store.known(None).await?);
     gateway.restore_windows(&store).await?;
     let people = People::new(store.clone(), master_key.clone(), settings.server.people());

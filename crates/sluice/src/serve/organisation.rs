@@ -2,10 +2,10 @@
 
 use sluice_core::clock::UnixMillis;
 use sluice_core::organisation::Actor;
-use sluice_gateway::admin::{Admin, AdminError, Declared};
+use sluice_gateway::admin::{Admin, AdminError, Declared, FileItems};
 use sluice_storage::{MasterKey, StorageError, Store};
 
-/// Makes departments, teams, people and budgets what the file says, and tells the log what that changed.
+/// Makes departments, teams, people, budgets and policies what the file says, and tells the log what that changed.
 /// `false`: something of it waits for an account that does not exist yet, or it was refused as
 /// things stand. It is worth another try once something has changed.
 pub(super) async fn apply(
@@ -45,23 +45,30 @@ pub(super) async fn apply(
              makes it"
         );
     }
-    let budgets = match admin.apply_file_budgets(&declared.budgets).await {
-        Ok(budgets) => budgets,
+    let budgets = taken(admin.apply_file_budgets(&declared.budgets).await, "budget")?;
+    let policies = taken(admin.apply_file_policies(&declared.policies).await, "policy")?;
+    Ok(changes.missing_accounts.is_empty() && budgets && policies)
+}
+
+/// Tells the log what became of what the file holds item by item. `false`: it is worth another try.
+fn taken(items: Result<FileItems, AdminError>, what: &'static str) -> Result<bool, StorageError> {
+    let items = match items {
+        Ok(items) => items,
         Err(AdminError::Storage(error)) => return Err(error),
         Err(AdminError::ChangedMeanwhile) => return Err(StorageError::ChangedMeanwhile),
         Err(error) => {
-            tracing::error!(%error, "the configuration file's budgets are not taken over");
+            tracing::error!(%error, what, "what the configuration file holds is not taken over");
             return Ok(false);
         }
     };
-    for what in &budgets.changed {
-        tracing::info!(what, "the configuration file's budget is taken over");
+    for changed in &items.changed {
+        tracing::info!(changed, "taken over from the configuration file");
     }
-    for what in &budgets.removed {
-        tracing::warn!(what, "removed: it was taken out of the configuration file");
+    for removed in &items.removed {
+        tracing::warn!(removed, "removed: it was taken out of the configuration file");
     }
-    for whose in &budgets.waiting {
-        tracing::error!(whose, "the configuration file has a budget of what is not there");
+    for whose in &items.waiting {
+        tracing::error!(whose, what, "the configuration file has one of what is not there");
     }
-    Ok(changes.missing_accounts.is_empty() && budgets.waiting.is_empty())
+    Ok(items.waiting.is_empty())
 }

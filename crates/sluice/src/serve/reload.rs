@@ -131,6 +131,7 @@ impl Reload {
         if found != Ordering::Equal {
             // Before the directory: what cannot be read now is tried again.
             let vendors = Vendors::read(&self.store, &self.master_key).await?;
+            let data_keys = self.store.account_keys(&self.master_key).await?;
             let changed = match found {
                 Ordering::Greater => self.store.known(Some(known)).await?,
                 // Another database is in its place.
@@ -145,6 +146,7 @@ impl Reload {
                     }
                 }
             }
+            self.gateway.replace_data_keys(data_keys);
             match found {
                 Ordering::Greater => self.gateway.change_directory(changed),
                 _ => self.gateway.replace_directory(changed),

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use sluice_dashboard::{Access, Method, Route, routes};
 use sluice_testkit::{Ask, FakeUpstream, Script, Sluice, answers, until};
 
@@ -113,6 +113,14 @@ impl Things {
             let found = list.iter().find(|it| it[member] == name).unwrap();
             ids.push((path, found["id"].as_str().unwrap().to_owned()));
         }
+        sluice.done("policy set --for team:compilers --audit").await;
+        let policies = sluice.json_lines(&["policy", "list", "--json"]).await;
+        ids.push(("/policies/", policies[0]["for"].as_str().unwrap().to_owned()));
+        let line = "provider-keys add --provider lab --for team:compilers --no-test --json";
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let added = sluice.cli_given(&words, "sk-compilers-012345").await;
+        let added: Value = serde_json::from_str(&added.stdout).unwrap();
+        ids.push(("/provider-keys/", added["id"].as_str().unwrap().to_owned()));
         let trail = sluice.json_lines(&["audit", "list", "--json"]).await;
         ids.push(("/audit/", trail[0]["audit_id"].as_str().unwrap().to_owned()));
         Self { ids, secret }
@@ -134,8 +142,13 @@ impl Things {
         pages.filter_map(|route| self.address(route)).collect()
     }
 
-    /// Takes back what forms have suspended.
-    async fn resume(&self, owner: &mut Browser) {
+    /// Takes back what forms have suspended, and the policies that they have set.
+    async fn resume(&self, sluice: &Sluice, owner: &mut Browser) {
+        for whose in ["account:default", "deployment", "team:compilers"] {
+            sluice.done(&format!("policy remove --for {whose}")).await;
+        }
+        sluice.done("policy set --for team:compilers --audit").await;
+
         for route in routes().filter(|it| it.method == Method::Post) {
             if route.path.ends_with("/resume")
                 && let Some(path) = self.address(route)
@@ -227,7 +240,7 @@ async fn what_others_write_is_text_on_every_page() {
                 let page = open(&mut owner, &path).await;
                 found.extend(forms(&page, &path).into_iter().flat_map(|form| form.actions));
             }
-            things.resume(&mut owner).await;
+            things.resume(&sluice, &mut owner).await;
         }
     }
     // What a script sends, and what is there once one-time codes or another session are.

@@ -20,6 +20,8 @@ struct Things {
     person: String,
     service: String,
     budget: String,
+    policy: String,
+    provider_key: String,
     entry: String,
 }
 
@@ -58,6 +60,8 @@ impl Things {
             team: id_of(sluice, "teams", "name", "compilers").await,
             person: id_of(sluice, "people", "email", &developer).await,
             service: id_of(sluice, "services", "name", "build").await,
+            provider_key: provider_key(sluice).await,
+            policy: format!("team:{}", id_of(sluice, "teams", "name", "compilers").await),
             budget: id_of(sluice, "budgets", "for_name", "team compilers").await,
             entry: rotation["audit_id"].as_str().unwrap().to_owned(),
             key,
@@ -75,6 +79,8 @@ impl Things {
                 ("/keys", "{id}") => &self.key,
                 ("/requests", "{id}") => &self.request,
                 ("/budgets", "{id}") => &self.budget,
+                ("/policies", "{id}") => &self.policy,
+                ("/provider-keys", "{id}") => &self.provider_key,
                 ("/settings/sessions", "{id}") => "1",
                 ("/providers", "{name}") => "lab",
                 ("/models", "{id}") => "mock",
@@ -93,6 +99,15 @@ impl Things {
         }
         if path.is_empty() { "/".to_owned() } else { path }
     }
+}
+
+/// A provider key of the team.
+async fn provider_key(sluice: &Sluice) -> String {
+    let line =
+        ["provider-keys", "add", "--provider", "lab", "--for", "team:compilers", "--no-test"];
+    let added = sluice.cli_given(&line, "sk-compilers-012345").await;
+    assert_eq!(added.code, Some(0), "{}", added.stderr);
+    id_of(sluice, "provider-keys", "for_name", "team compilers").await
 }
 
 async fn id_of(sluice: &Sluice, kind: &str, member: &str, name: &str) -> String {

@@ -39,6 +39,7 @@ pub(super) fn usage_entry(id: u64, cost: Option<PicoUsd>) -> JournalEntry {
         filter: sluice_core::filtering::FilterRecord::default(),
         route: None,
         max_tokens_lowered: None,
+        provider_key: None,
     }))
 }
 
