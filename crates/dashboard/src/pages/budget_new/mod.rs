@@ -25,7 +25,7 @@ pub(crate) const ROUTES: &[Route] = &[
 ];
 
 /// What has a budget: the word in the form, and what people call it.
-const KINDS: [(&str, &str); 6] = [
+pub(crate) const KINDS: [(&str, &str); 6] = [
     ("account", "the account"),
     ("department", "a department"),
     ("team", "a team"),

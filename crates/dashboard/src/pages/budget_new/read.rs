@@ -27,7 +27,7 @@ impl Wrong {
             AdminError::NoSuch { .. }
             | AdminError::NoSuchKey
             | AdminError::Ambiguous { .. }
-            | AdminError::NoBudgetOf { .. } => Some("name"),
+            | AdminError::NamesNothing { .. } => Some("name"),
             AdminError::UnknownZone(_) => Some("zone"),
             AdminError::EmptyTopUp => Some("amount"),
             AdminError::AlreadyExpired { .. } => Some("until"),
@@ -42,16 +42,16 @@ impl Wrong {
 }
 
 /// Whose budget it is, as the command line names it.
-pub(super) fn whose(form: &Fields) -> String {
+pub(crate) fn whose(form: &Fields) -> String {
     let kind = form.some("kind").unwrap_or("account");
     match form.some("name") {
-        None if kind == Kind::Account.as_str() => kind.to_owned(),
+        None if matches!(kind, "account" | "deployment") => kind.to_owned(),
         name => format!("{kind}:{}", name.unwrap_or("NAME")),
     }
 }
 
 /// A figure without the sign of its currency and what stands between its thousands.
-pub(super) fn digits(text: &str) -> String {
+pub(crate) fn digits(text: &str) -> String {
     key_new::read::digits(text.trim_start_matches('$'))
 }
 

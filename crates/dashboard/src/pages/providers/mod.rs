@@ -45,6 +45,7 @@ async fn list(ask: Arc<Ask>) -> Answer {
         rows: rows.collect(),
         empty: if may_add { empty.action("Connect a provider", "/providers/new") } else { empty },
         may_add,
+        sees_keys: ask.session()?.may_at_all(Verb::SeeProviderKey),
         notice: match ask.asked("done") {
             "removed" => {
                 Some(("good", "The provider is removed, and its credential with it.".to_owned()))

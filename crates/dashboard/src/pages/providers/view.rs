@@ -12,6 +12,8 @@ pub(crate) struct Providers {
     pub(super) rows: Vec<ProviderRow>,
     pub(super) empty: Empty,
     pub(super) may_add: bool,
+    /// Whether whoever reads sees provider keys of teams, departments and accounts.
+    pub(super) sees_keys: bool,
     pub(super) notice: Option<(&'static str, String)>,
 }
 
@@ -93,6 +95,7 @@ fn make(names: Names) -> Providers {
         .into(),
         empty: Empty::new("No provider yet", "Until one is connected, the simulator answers: its models demo/chat, demo/echo and demo/reasoner need no network. Credentials are encrypted.").action("Connect a provider", "/providers/new"),
         may_add: true,
+        sees_keys: true,
         notice: None,
     }
 }
