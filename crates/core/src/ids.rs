@@ -72,6 +72,8 @@ id! {
     BudgetId
     /// A provider key of an account, a department or a team.
     ProviderKeyId
+    /// A router that somebody made beside those of the configuration file.
+    RouterId
     /// A request; also its usage record and the response header `x-request-id`.
     RequestId
 }

@@ -92,7 +92,7 @@ impl Gateway {
         mut context: RequestContext,
     ) -> Result<Journey, Unanswered> {
         let snapshot = self.snapshot_for_long();
-        let model = policy::resolve(&snapshot.catalog, &chat.model)?;
+        let model = policy::resolve(&snapshot.catalog, &principal.attribution, &chat.model)?;
         policy::may_use((&principal.ruling, principal.suite), &model, &snapshot.catalog)?;
         let policy = policy::effective(&principal.ruling, &chat, &model)?;
         let ratio = self.calibration.ratio(&model.answering.id);
@@ -107,7 +107,7 @@ impl Gateway {
             context: &context,
             prompt_tokens: estimate.prompt_tokens,
         };
-        let Plan { mut candidates, record: route, turn } = asked.plan(&model.answering)?;
+        let Plan { mut candidates, record: route, turn } = asked.plan(&model)?;
         // Half a minute past the last timeout nobody can be at work on the request any more.
         let lapses = context.arrived_at.plus(snapshot.timeouts.total + LEASE_MARGIN);
         // By the clock of this moment: a body may have taken long to arrive.

@@ -225,7 +225,9 @@ mod tests {
             context: &context(),
             prompt_tokens: 1_000_000,
         };
-        asked.plan(model).map(|plan| plan.candidates.len())
+        let (asked_for, answering) = (model.clone(), model.clone());
+        let model = crate::policy::AskedModel { asked: asked_for, answering, router: None };
+        asked.plan(&model).map(|plan| plan.candidates.len())
     }
 
     /// Requests that ask for more than text, and the field that does.

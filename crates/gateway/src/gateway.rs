@@ -299,17 +299,18 @@ impl Gateway {
         self.guard.view(remote, self.now())
     }
 
-    /// The models that `principal` may use, in the catalogue's order.
+    /// The models that `principal` may use, in the catalogue's order, its own routers last.
     pub fn models(&self, principal: &Principal) -> Vec<Arc<Model>> {
         let snapshot = self.snapshot();
         let holding = (&principal.ruling, principal.suite);
-        snapshot
-            .catalog
-            .models()
-            .iter()
+        let catalog = &snapshot.catalog;
+        let of_all = catalog.models().iter();
+        let own = catalog.own_routers(&principal.account.id).map(|own| &own.entry);
+        of_all
+            .chain(own)
             .filter(|model| {
-                resolve(&snapshot.catalog, model.id.as_str())
-                    .is_ok_and(|model| may_use(holding, &model, &snapshot.catalog).is_ok())
+                resolve(catalog, &principal.attribution, model.id.as_str())
+                    .is_ok_and(|model| may_use(holding, &model, catalog).is_ok())
             })
             .cloned()
             .collect()

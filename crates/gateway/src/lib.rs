@@ -2,7 +2,7 @@
 //!
 //! [`chat`] is the story of a request, [`answer`] the way back. Who asks is in [`principal`], what
 //! holds for the request in [`policy`], what it may use in [`limits`], where it can go in [`plan`]
-//! (who could answer at all in `eligible`, and a router's choice in `route`), how it gets there in `dispatch`, and what is left of it in [`accounting`].
+//! (who could answer at all in `eligible`, and a router's choice in `route`; what it would be, for people, in [`choice`]), how it gets there in `dispatch`, and what is left of it in [`accounting`].
 
 pub mod accounting;
 pub mod admin;
@@ -11,6 +11,7 @@ mod bounds;
 mod call;
 pub mod changes;
 pub mod chat;
+pub mod choice;
 pub mod connect;
 mod costs;
 mod cut;
@@ -55,6 +56,7 @@ pub use sluice_storage::{
     AccountRecord, AdministrationEntry, AuditEntry, AuditVerification, BudgetRecord, ChainedEntry,
     DepartmentRecord, Figures, KeyRecord, Life, Organisation, PersonRecord, PolicyRecord,
     PolicySubject, ProviderKeyRecord, Record, RecordCursor, RecordsFilter, RecordsPage,
-    SecretRecord, SeenRecord, ServiceRecord, SessionRecord, Sight, Suspension, TeamRecord, TopUp,
-    TrailCursor, TrailEntry, TrailFilter, TrailKind, TrailPage, Turn, UsageRecord,
+    RouterRecord, RouterVersion, SecretRecord, SeenRecord, ServiceRecord, SessionRecord, Sight,
+    Suspension, TeamRecord, TopUp, TrailCursor, TrailEntry, TrailFilter, TrailKind, TrailPage,
+    Turn, UsageRecord,
 };

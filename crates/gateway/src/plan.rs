@@ -15,7 +15,7 @@ use sluice_storage::{BilledBy, ProviderKeyUse};
 
 use crate::eligible::Refused;
 use crate::error::ChatError;
-use crate::policy;
+use crate::policy::{self, AskedModel};
 use crate::principal::Principal;
 use crate::provider_keys::OwnKey;
 use crate::request::RequestContext;
@@ -136,11 +136,11 @@ pub(crate) struct Asked<'a> {
 
 impl Asked<'_> {
     /// Where a request for `model`, which may be a router, goes.
-    pub(crate) fn plan(&self, model: &Arc<Model>) -> Result<Plan, ChatError> {
-        match self.snapshot.catalog.router(model.id.as_str()) {
+    pub(crate) fn plan(&self, model: &AskedModel) -> Result<Plan, ChatError> {
+        match &model.router {
             Some(router) => self.route(router),
             None => {
-                let candidates = self.deployments(model)?;
+                let candidates = self.deployments(&model.answering)?;
                 Ok(Plan { candidates, record: None, turn: None })
             }
         }
@@ -248,7 +248,8 @@ mod tests {
             context: &context(),
             prompt_tokens: 1,
         };
-        let found = asked.plan(&spread())?.candidates;
+        let model = AskedModel { asked: spread(), answering: spread(), router: None };
+        let found = asked.plan(&model)?.candidates;
         assert!(found.iter().all(|candidate| candidate.target.max_tokens == Some(5)));
         Ok(found.iter().map(|candidate| candidate.target.endpoint.id.to_string()).collect())
     }

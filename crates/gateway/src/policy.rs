@@ -9,8 +9,10 @@ use std::sync::Arc;
 
 use sluice_core::chat::ChatRequest;
 use sluice_core::key::{MaxTokensBound, Suite};
+use sluice_core::organisation::Attribution;
 use sluice_core::policy::{EffectivePolicy, Retention};
-use sluice_routing::catalog::{Catalog, Model};
+use sluice_routing::catalog::{Catalog, Model, OwnRouter};
+use sluice_routing::router::Router;
 
 pub(crate) use self::explain::{Around, explain};
 pub use self::explain::{Explained, rules_of, shown};
@@ -29,9 +31,17 @@ pub struct AskedModel {
     pub asked: Arc<Model>,
     /// The entry that answers: the same, or the one that it is an alias of.
     pub answering: Arc<Model>,
+    /// The router that chooses who answers, where it is one.
+    pub router: Option<Arc<Router>>,
 }
 
 impl AskedModel {
+    /// A router that only some have.
+    pub fn of(own: &OwnRouter) -> Self {
+        let entry = || own.entry.clone();
+        Self { asked: entry(), answering: entry(), router: Some(own.router.clone()) }
+    }
+
     /// What was named, and what that stands for.
     pub(crate) fn names(&self) -> [&str; 2] {
         [self.asked.id.as_str(), self.answering.id.as_str()]
@@ -51,8 +61,7 @@ pub fn may_use(
     let in_the_way = ruling.why_not_asked(asked).or_else(|| {
         let allowed = ruling.why_not_answered(&[asked, answering])?;
         // A router may ask those of its members that all lists have.
-        let router = catalog.router(answering);
-        let mut members = router.iter().flat_map(|router| &router.members);
+        let mut members = model.router.iter().flat_map(|router| &router.members);
         let is_open = members
             .any(|member| ruling.allows_model(&[asked, answering, member.model.id.as_str()]));
         (!is_open).then_some(allowed)
@@ -75,16 +84,25 @@ pub fn may_use(
     Ok(())
 }
 
-/// The entry that `name` stands for in `catalog`.
-pub fn resolve(catalog: &Catalog, name: &str) -> Result<AskedModel, ChatError> {
+/// The entry that `name` stands for in `catalog`, in requests that are attributed so.
+pub fn resolve(
+    catalog: &Catalog,
+    attribution: &Attribution,
+    name: &str,
+) -> Result<AskedModel, ChatError> {
     // A name that nobody knows may be anything, a whole prompt too; only its beginning is told.
     let unknown = || ChatError::UnknownModel { model: name.chars().take(100).collect() };
-    let asked = catalog.get(name).ok_or_else(unknown)?;
+    let Some(asked) = catalog.get(name) else {
+        let own = catalog.own_router(&attribution.account, name);
+        let own = own.filter(|own| own.is_for(attribution)).ok_or_else(unknown)?;
+        return Ok(AskedModel::of(own));
+    };
     let answering = match &asked.alias_of {
         Some(target) => catalog.get(target.as_str()).ok_or_else(unknown)?,
         None => asked,
     };
-    Ok(AskedModel { asked: asked.clone(), answering: answering.clone() })
+    let router = catalog.router(answering.id.as_str()).cloned();
+    Ok(AskedModel { asked: asked.clone(), answering: answering.clone(), router })
 }
 
 /// The policy of one request.
@@ -169,7 +187,7 @@ mod tests {
 
     fn asked(model: Model) -> AskedModel {
         let model = Arc::new(model);
-        AskedModel { asked: model.clone(), answering: model }
+        AskedModel { asked: model.clone(), answering: model, router: None }
     }
 
     #[test]
@@ -194,6 +212,7 @@ mod tests {
             let model = AskedModel {
                 asked: Arc::new(Model { minimum_level: asked, ..model("a") }),
                 answering: Arc::new(Model { minimum_level: answering, ..model("b") }),
+                router: None,
             };
             let mut chat = chat("");
             chat.options.security_level = Some(request);
@@ -313,12 +332,13 @@ mod tests {
         let alias = Model { alias_of: Some("m".into()), suite: Suite::Basic, ..model("svc/a") };
         let lost = Model { alias_of: Some("gone".into()), ..model("svc/b") };
         let catalog = Catalog::new([Model { suite: Suite::Full, ..model("m") }, alias, lost]);
-        let found = resolve(&catalog, "svc/a").unwrap();
+        let attribution = principal().attribution;
+        let found = resolve(&catalog, &attribution, "svc/a").unwrap();
         assert_eq!((found.asked.id.as_str(), found.answering.id.as_str()), ("svc/a", "m"));
         let nothing_said = Ruling::default();
         assert!(may_use((&nothing_said, Suite::Standard), &found, &catalog).is_err());
         for unknown in ["svc/b", "", "M", &"x".repeat(5_000)] {
-            match resolve(&catalog, unknown) {
+            match resolve(&catalog, &attribution, unknown) {
                 Err(ChatError::UnknownModel { model }) => assert!(model.len() <= 100),
                 other => panic!("{other:?}"),
             }

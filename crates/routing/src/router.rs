@@ -32,7 +32,8 @@ pub const BUILT_IN: [(&str, Policy); 3] =
 const BUILT_IN_CHANGED: &str = "2026-11-22";
 
 /// How a router chooses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Policy {
     /// Quality, cost and time (`svc/auto`).
     Balanced,

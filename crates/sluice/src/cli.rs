@@ -15,7 +15,7 @@ use sluice_gateway::vendors::Vendors;
 use crate::commands::records::Records;
 use crate::commands::{
     Exit, accounts, audit, budgets, catalog, check, connect, example_config, filter, keys, models,
-    organisation, policy, provider_keys, providers, route, secrets, storage, usage,
+    organisation, policy, provider_keys, providers, route, routers, secrets, storage, usage,
 };
 use crate::config::{Problems, ProcessEnvironment, Settings};
 use crate::{probe, serve};
@@ -108,6 +108,8 @@ enum Command {
     Policy(policy::PolicyArgs),
     /// Provider keys of accounts, departments and teams, used instead of the deployment's
     ProviderKeys(provider_keys::ProviderKeysArgs),
+    /// Makes, lists, tries, changes and rolls back routers of accounts, departments and teams
+    Routers(routers::RoutersArgs),
     /// Rotates the master key
     Secrets(secrets::SecretsArgs),
     /// Makes, lists, rotates and revokes service keys
@@ -220,6 +222,10 @@ async fn run(command: Command, out: &mut dyn Write, err: &mut dyn Write) -> io::
                 let input = providers::Input { environment: &environment, stdin: &mut io::stdin() };
                 provider_keys::run(args, &settings, input, clock.now(), out, err).await
             }
+            Err(problems) => refuse(&problems, err),
+        },
+        Command::Routers(args) => match settings(args.config.as_deref()).await {
+            Ok(settings) => routers::run(args, &settings, clock.now(), out, err).await,
             Err(problems) => refuse(&problems, err),
         },
         Command::Secrets(args) => match settings(args.config.as_deref()).await {

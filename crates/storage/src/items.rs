@@ -1,6 +1,5 @@
-//! What is administered beside the organisation: providers, models, budgets, policies,
-//! provider keys. Each is one row, which
-//! says the number of the change that touched it last.
+//! What is administered beside the organisation: providers, models, routers, budgets, policies,
+//! provider keys. Each is one row, which says the number of the change that touched it last.
 
 use serde_json::Value as Json;
 use sluice_core::ids::AccountId;
@@ -10,6 +9,7 @@ use crate::database::{Transaction, Value, insert_one, sql, update_one};
 use crate::error::StorageError;
 use crate::policies::{POLICIES, PolicyRecord, policy_values};
 use crate::provider_keys::{PROVIDER_KEYS, ProviderKeyRecord, provider_key_values};
+use crate::routers::{ROUTERS, RouterRecord, keep_version, router_values};
 use crate::vendors::{
     MODELS, ModelRecord, PROVIDERS, ProviderRecord, model_values, provider_values,
 };
@@ -29,6 +29,8 @@ pub enum Item {
     Policy(PolicyRecord),
     /// A provider key of an account, a department or a team.
     ProviderKey(ProviderKeyRecord),
+    /// A router of an account, a department or a team.
+    Router(RouterRecord),
 }
 
 /// One change of one of them.
@@ -53,6 +55,7 @@ impl Item {
             Self::Budget(it) => (BUDGETS, "id", it.id.to_string()),
             Self::Policy(it) => (POLICIES, "id", it.subject.to_string()),
             Self::ProviderKey(it) => (PROVIDER_KEYS, "id", it.id.to_string()),
+            Self::Router(it) => (ROUTERS, "id", it.id.to_string()),
         }
     }
 
@@ -63,6 +66,7 @@ impl Item {
             Self::Budget(it) => it.changed,
             Self::Policy(it) => it.changed,
             Self::ProviderKey(it) => it.changed,
+            Self::Router(it) => it.changed,
         }
     }
 
@@ -73,6 +77,7 @@ impl Item {
             Self::Budget(it) => serde_json::to_value(it),
             Self::Policy(it) => serde_json::to_value(it),
             Self::ProviderKey(it) => serde_json::to_value(it),
+            Self::Router(it) => serde_json::to_value(it),
         }
         .map_err(|error| StorageError::Unreadable { column: "entry", value: error.to_string() })
     }
@@ -84,6 +89,7 @@ impl Item {
             Self::Budget(it) => budget_values(it),
             Self::Policy(it) => policy_values(it),
             Self::ProviderKey(it) => provider_key_values(it),
+            Self::Router(it) => router_values(it),
         };
         values.push(version.into());
         values
@@ -97,6 +103,7 @@ impl Item {
             Self::Budget(_) => "such a budget",
             Self::Policy(_) => "such a policy",
             Self::ProviderKey(_) => "a provider key for these requests and this provider",
+            Self::Router(_) => "a router of this name",
         }
     }
 
@@ -108,6 +115,7 @@ impl Item {
             Self::Budget(it) => format!("budget:{}", it.id),
             Self::Policy(it) => format!("policy:{}", it.subject),
             Self::ProviderKey(it) => format!("provider-key:{}", it.id),
+            Self::Router(it) => format!("router:{}", it.id),
         }
     }
 }
@@ -144,6 +152,21 @@ impl ItemChange {
                 return Err(StorageError::ChangedMeanwhile);
             }
         }
+        self.write_row(tx, version).await?;
+        match (&self.old, &self.new) {
+            (old, Some(Item::Router(new))) => {
+                let is_kept = matches!(old, Some(Item::Router(old)) if old.version == new.version);
+                if !is_kept {
+                    keep_version(tx, new).await.map_err(failed)?;
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn write_row(&self, tx: &mut Transaction, version: u64) -> Result<(), StorageError> {
+        let failed = StorageError::database(DOING);
         match (&self.old, &self.new) {
             (None, Some(new)) => {
                 let (table, _, _) = new.place();

@@ -23,6 +23,7 @@
 //! | `budgets` | what a subject may use |
 //! | `policies` | what is said about requests: levels, models, regions, … |
 //! | `provider_keys` | provider keys of accounts, departments and teams, sealed |
+//! | `routers` | routers of accounts, departments and teams, version by version |
 //! | `items` | the change of what is one row: a provider, a model, a budget, a policy |
 //! | `administration`, `changes` | the one way to change that, and when it changed |
 //! | `models` | when each model was first served |
@@ -67,6 +68,7 @@ mod policies;
 mod provider_keys;
 mod records;
 mod rollup;
+mod routers;
 mod seal;
 mod serving;
 mod sign_in;
@@ -104,6 +106,7 @@ pub use records::{Reach, RecordCursor, RecordsFilter, RecordsPage, SeenRecord, S
 pub use rollup::{
     By, Detail, Figures, FirstTokens, HOUR_SECONDS, HourFigures, Outcomes, Part, Question,
 };
+pub use routers::{RouterRecord, RouterVersion};
 pub use serving::Serving;
 pub use sign_in::{
     CodesRecord, LinkPurpose, LinkRecord, LoginRecord, Member, SessionRecord, SignInDeed,

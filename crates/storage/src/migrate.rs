@@ -19,7 +19,7 @@ enum Script {
 use Script::{Differs, Same, Then};
 
 /// The steps in order. A step that has been released is never edited; changes are new steps.
-const STEPS: [(i64, Script); 16] = [
+const STEPS: [(i64, Script); 17] = [
     (1, Same(include_str!("../migrations/0001_records.sql"))),
     (
         2,
@@ -49,6 +49,7 @@ const STEPS: [(i64, Script); 16] = [
     (14, Same(include_str!("../migrations/0014_budgets.sql"))),
     (15, Same(include_str!("../migrations/0015_policies.sql"))),
     (16, Same(include_str!("../migrations/0016_own_provider_keys.sql"))),
+    (17, Same(include_str!("../migrations/0017_routers.sql"))),
 ];
 
 const DOING: &str = "bring the database up to date";

@@ -108,7 +108,10 @@ pub struct ProviderKeyRecord {
     pub changed: u64,
 }
 
-fn as_text<S: serde::Serializer>(subject: &Subject, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn as_text<S: serde::Serializer>(
+    subject: &Subject,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.collect_str(subject)
 }
 

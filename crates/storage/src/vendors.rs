@@ -1,4 +1,4 @@
-//! Providers and models that people put in, beside those of the configuration file.
+//! Providers, models and routers that people put in, beside those of the configuration file.
 //!
 //! What a setting means is for the gateway to say: here it is JSON. What must not be read is sealed.
 //! What is removed leaves no row: its settings are in the audit trail, and its secrets are nowhere.
@@ -14,6 +14,7 @@ use crate::database::{Row, Value, sql};
 use crate::error::StorageError;
 use crate::master_key::MasterKey;
 use crate::open::Store;
+use crate::routers::{RouterRecord, read_routers};
 
 const DOING: &str = "read providers and models";
 /// What the sealing key is derived with.
@@ -93,6 +94,8 @@ pub struct VendorRecords {
     pub providers: Vec<ProviderRecord>,
     /// The models, in the order in which they were put in.
     pub models: Vec<ModelRecord>,
+    /// The routers that are there, in the order in which they were made.
+    pub routers: Vec<RouterRecord>,
 }
 
 /// Where providers are kept: the identity first, then everything else.
@@ -104,7 +107,7 @@ pub(crate) const PROVIDERS: (&str, &[&str]) = (
 pub(crate) const MODELS: (&str, &[&str]) = ("models", &["id", "settings", "created_at", "changed"]);
 
 impl Store {
-    /// All providers and models that people have put in.
+    /// All providers, models and routers that people have put in.
     pub async fn vendors(&self) -> Result<VendorRecords, StorageError> {
         let mut tx = self.begin_read(DOING).await?;
         let failed = StorageError::database(DOING);
@@ -115,6 +118,7 @@ impl Store {
         Ok(VendorRecords {
             providers: providers.iter().map(read_provider).collect::<Result<_, _>>()?,
             models: models.iter().map(read_model).collect::<Result<_, _>>()?,
+            routers: read_routers(&mut tx).await?,
         })
     }
 }
@@ -136,7 +140,7 @@ pub(crate) fn model_values(it: &ModelRecord) -> Vec<Value> {
     vec![(&it.id).into(), it.settings.to_string().into(), it.created_at.into()]
 }
 
-fn settings(row: &Row) -> Result<Json, StorageError> {
+pub(crate) fn settings(row: &Row) -> Result<Json, StorageError> {
     let text = row.string("settings")?;
     serde_json::from_str(&text)
         .map_err(|_| StorageError::Unreadable { column: "settings", value: text })

@@ -47,6 +47,7 @@ pages! {
     models "models" inside,
     model "model" inside,
     routers "routers" inside,
+    router "router" inside,
     providers "providers" inside,
     provider_new "provider-new" inside,
     provider_keys "provider-keys" inside,

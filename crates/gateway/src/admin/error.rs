@@ -165,6 +165,42 @@ pub enum AdminError {
         /// Its id.
         id: String,
     },
+    /// Requests of a person, a service or a key alone have no routers of their own.
+    #[error("{what} cannot have a router; name an account, a department or a team")]
+    NoRouterOf {
+        /// What was named.
+        what: String,
+    },
+    /// There is none of this name or id, or the actor may not see it.
+    #[error("there is no router {name:?}")]
+    NoSuchRouter {
+        /// By which name or id it was looked for.
+        name: String,
+    },
+    /// Several accounts have a router of this name.
+    #[error("several routers are called {name:?}: {}; name one by its id", ids.join(", "))]
+    SeveralRouters {
+        /// The name.
+        name: String,
+        /// Their ids.
+        ids: Vec<String>,
+    },
+    /// Everybody has a router or a model of this name.
+    #[error("{name:?} is a name that all accounts have; choose another one")]
+    RouterNameTaken {
+        /// The name.
+        name: String,
+    },
+    /// A router never had this version.
+    #[error("{name} has no version {version}; its newest is {newest}")]
+    NoSuchVersion {
+        /// The router.
+        name: String,
+        /// What was asked for.
+        version: u32,
+        /// The newest that there is.
+        newest: u32,
+    },
     /// A policy says what makes no sense.
     #[error("{rule}: {problem}")]
     PolicyRule {

@@ -343,7 +343,7 @@ impl Admin<'_> {
                 return Err(AdminError::EmptyList { what: "models", fix: ALLOW_ALL });
             }
             for model in models {
-                if asked.catalog.is_some_and(|catalog| catalog.get(model).is_none()) {
+                if asked.catalog.is_some_and(|catalog| !catalog.names().any(|it| it == model)) {
                     return Err(AdminError::UnknownModel(model.clone()));
                 }
             }

@@ -21,6 +21,7 @@ pub mod permissions;
 mod policies;
 mod provider_keys;
 mod rotation;
+mod routers;
 mod sign_in;
 mod subjects;
 #[cfg(test)]
@@ -44,6 +45,7 @@ pub use policies::{Configured, PolicyExplained, PolicyView, PolicyWish};
 pub use provider_keys::{NewProviderKey, ProviderAt, ProviderKeyView};
 pub(crate) use rotation::is_due_alone;
 pub use rotation::{DEFAULT_GRACE, Revocation, Rotation, is_due, newest_secret_at};
+pub use routers::{NewRouter, RouterView};
 pub use sign_in::{Invitation, Invited, Reset};
 pub use subjects::FileItems;
 pub use vendors::{ModelView, NewProvider, Origin, ProviderChange, ProviderView};

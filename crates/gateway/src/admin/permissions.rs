@@ -113,6 +113,10 @@ verbs! {
     TestProviderKey   "provider-keys.test"    [A, A, D, N, N, N],
     RotateProviderKey "provider-keys.rotate"  [A, A, D, N, N, N],
     RemoveProviderKey "provider-keys.remove"  [A, A, D, N, N, N],
+    SeeRouter         "routers.see"           [A, A, D, T, A, A],
+    CreateRouter      "routers.create"        [A, A, D, N, N, N],
+    ChangeRouter      "routers.change"        [A, A, D, N, N, N],
+    RemoveRouter      "routers.remove"        [A, A, D, N, N, N],
     SeeRecords        "records.see"           [A, A, D, O, A, A],
     SeeTrail          "trail.see"             [A, A, N, N, A, N],
     SeeProvider       "providers.see"         [A, A, A, A, A, A],
@@ -187,6 +191,7 @@ impl Verb {
                 | Self::SeeBudget
                 | Self::SeePolicy
                 | Self::SeeProviderKey
+                | Self::SeeRouter
                 | Self::SeeRecords
                 | Self::SeeTrail
                 | Self::SeeProvider
@@ -281,7 +286,7 @@ impl Rights {
             let is_leads = verb.scope(rank.role) != Scope::Account;
             return (!is_leads || is_for_a_lead) && rank.reaches(verb, &place);
         }
-        if matches!(verb, Verb::SeeBudget | Verb::SeePolicy) {
+        if matches!(verb, Verb::SeeBudget | Verb::SeePolicy | Verb::SeeRouter) {
             return rank.sees_use_of(verb, record, organisation);
         }
         if let (Record::Person(person), false) = (record, verb.only_looks())
@@ -363,7 +368,7 @@ impl Rank {
         }
     }
 
-    /// Whether they see the budgets or the policy of a thing: what their role reaches, and what holds
+    /// Whether they see the budgets, the policy or the routers of a thing: what their role reaches, and what holds
     /// for their own requests.
     fn sees_use_of(&self, verb: Verb, record: &Record, organisation: &Organisation) -> bool {
         let place = Place::of(record, organisation);

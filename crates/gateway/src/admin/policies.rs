@@ -193,6 +193,7 @@ impl Admin<'_> {
         let around = Around {
             suite: configured.rules.account_rules(account).suite,
             catalog: configured.catalog,
+            attribution: &view.organisation.attribution(&key),
         };
         let (rows, problems) = explain(&ruling, &said, &around, chat);
         Ok(PolicyExplained { key, rows, problems })
@@ -324,9 +325,7 @@ fn checked(rules: &PolicyRules, catalog: Option<&Catalog>) -> Result<(), AdminEr
             return Err(AdminError::EmptyList { what: "models", fix });
         }
         let is_known = |entry: &String| {
-            catalog.is_none_or(|it| {
-                it.models().iter().any(|model| names_model(entry, model.id.as_str()))
-            })
+            catalog.is_none_or(|it| it.names().any(|name| names_model(entry, name)))
         };
         if let Some(unknown) = models.iter().find(|entry| !is_known(entry)) {
             return Err(AdminError::UnknownModel(unknown.clone()));

@@ -103,7 +103,7 @@ impl Admin<'_> {
         if !matches!(whose, Record::Account(_) | Record::Department(_) | Record::Team(_)) {
             return Err(AdminError::NoProviderKeyOf { what: called(&whose) });
         }
-        view.may_do(Verb::AddProviderKey, &whose)?;
+        view.permits(Verb::AddProviderKey, &whose)?;
         let secret = checked(wish.secret)?;
         if test {
             at.accepts(&secret).await?;
@@ -163,7 +163,7 @@ impl Admin<'_> {
     ) -> Result<Reached, AdminError> {
         let view = self.view().await?;
         let found = self.find_provider_key(&view, id)?;
-        view.may_do(Verb::TestProviderKey, &found.whose)?;
+        view.permits(Verb::TestProviderKey, &found.whose)?;
         let keys = self.store.account_keys(self.master_key).await?;
         let opener = found.key.sealed.as_ref().and_then(|sealed| keys.get(sealed.key_id()));
         let secret = opener
@@ -185,7 +185,7 @@ impl Admin<'_> {
     ) -> Result<ProviderKeyView, AdminError> {
         let view = self.view().await?;
         let ProviderKeyView { key: old, whose } = self.find_provider_key(&view, id)?;
-        view.may_do(Verb::RotateProviderKey, &whose)?;
+        view.permits(Verb::RotateProviderKey, &whose)?;
         let secret = checked(secret)?;
         if test {
             at.accepts(&secret).await?;
@@ -211,7 +211,7 @@ impl Admin<'_> {
     ) -> Result<ProviderKeyView, AdminError> {
         let view = self.view().await?;
         let ProviderKeyView { key: old, whose } = self.find_provider_key(&view, id)?;
-        view.may_do(Verb::ChangeProviderKey, &whose)?;
+        view.permits(Verb::ChangeProviderKey, &whose)?;
         let new = ProviderKeyRecord {
             falls_back: falls_back.unwrap_or(old.falls_back),
             counts: counts.unwrap_or(old.counts),
@@ -228,7 +228,7 @@ impl Admin<'_> {
     pub async fn remove_provider_key(&self, id: &str) -> Result<ProviderKeyView, AdminError> {
         let view = self.view().await?;
         let ProviderKeyView { key: old, whose } = self.find_provider_key(&view, id)?;
-        view.may_do(Verb::RemoveProviderKey, &whose)?;
+        view.permits(Verb::RemoveProviderKey, &whose)?;
         let new = ProviderKeyRecord { sealed: None, removed_at: Some(self.now), ..old.clone() };
         self.write_provider_key(&view, Verb::RemoveProviderKey, (Some(old), new.clone())).await?;
         Ok(ProviderKeyView { key: new, whose })
@@ -283,15 +283,6 @@ impl Admin<'_> {
         match self.store.administer_items(self.master_key, &doing, &[change]).await {
             Err(StorageError::ChangedMeanwhile) => Err(AdminError::ChangedMeanwhile),
             done => Ok(done?),
-        }
-    }
-}
-
-impl View {
-    fn may_do(&self, verb: Verb, record: &Record) -> Result<(), AdminError> {
-        match self.rights.allow(verb, record, &self.organisation) {
-            true => Ok(()),
-            false => Err(AdminError::Forbidden { verb: verb.as_str() }),
         }
     }
 }

@@ -4,6 +4,7 @@ use serde_json::{Value as Json, json};
 use sluice_core::chat::ChatRequest;
 use sluice_core::key::Suite;
 use sluice_core::level::SecurityLevel;
+use sluice_core::organisation::Attribution;
 use sluice_core::policy::PolicyRules;
 use sluice_routing::catalog::Catalog;
 
@@ -47,6 +48,8 @@ pub fn shown(value: &Json) -> String {
 pub(crate) struct Around<'a> {
     pub(crate) suite: Suite,
     pub(crate) catalog: &'a Catalog,
+    /// Whose its requests are.
+    pub(crate) attribution: &'a Attribution,
 }
 
 /// Everything that is said about the requests of a key, or about one of them.
@@ -57,7 +60,7 @@ pub(crate) fn explain(
     chat: Option<&ChatRequest>,
 ) -> (Vec<Explained>, Vec<String>) {
     let mut rows = of_all(ruling, said);
-    let ids = around.catalog.models().iter().map(|model| model.id.as_str());
+    let ids = around.catalog.names();
     let mut problems: Vec<String> =
         ruling.no_model_is_left(ids).into_iter().chain(ruling.no_region()).collect();
     if let Some(chat) = chat {
@@ -127,7 +130,7 @@ fn of_request(
     chat: &ChatRequest,
     around: &Around<'_>,
 ) -> Result<Vec<Explained>, ChatError> {
-    let model = resolve(around.catalog, &chat.model)?;
+    let model = resolve(around.catalog, around.attribution, &chat.model)?;
     may_use((ruling, around.suite), &model, around.catalog)?;
     let policy = effective(ruling, chat, &model)?;
     let request = |name, value| Explained { name, value, by: Source::REQUEST };

@@ -8,18 +8,19 @@ mod documented;
 mod model;
 mod nearest;
 mod provider;
+mod router;
 #[cfg(test)]
 mod tests;
 mod wrong;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use sluice_core::ids::ModelId;
 use sluice_providers::presets::{self, Preset, WireDialect};
 use sluice_routing::catalog::facts::FactList;
-use sluice_routing::catalog::{Catalog, Model};
-use sluice_routing::router::Router;
-use sluice_storage::{MasterKey, ModelRecord, ProviderRecord, StorageError, Store};
+use sluice_routing::catalog::{Catalog, Model, OwnRouter};
+use sluice_storage::{MasterKey, ModelRecord, ProviderRecord, RouterRecord, StorageError, Store};
 
 pub use documented::{documented_level, second_name};
 pub use model::{ModelSettings, ModelSpec, all_models, model, pace};
@@ -29,9 +30,14 @@ pub use provider::{
     BASE_URL_FIX, CheckedProvider, ProviderCheck, ProviderSecrets, ProviderSettings, ProviderSpec,
     checked_base_url,
 };
+pub use router::{AroundRouter, RouterSpec, checked_router_name};
 pub use sluice_routing::catalog::facts::ListPrice;
+pub use sluice_routing::router::{Policy as RouterPolicy, Router};
 pub use wrong::Wrong;
 pub(crate) use wrong::listed;
+
+/// What routers are called among what is left out.
+const ROUTER: &str = "router";
 
 /// The documented kinds of providers that somebody can connect.
 pub fn kinds() -> impl Iterator<Item = &'static Preset> {
@@ -87,6 +93,8 @@ pub struct Vendors {
     pub providers: Vec<(ProviderRecord, Result<ProviderSecrets, Unreadable>)>,
     /// The models.
     pub models: Vec<ModelRecord>,
+    /// The routers.
+    pub routers: Vec<RouterRecord>,
 }
 
 /// Secrets were sealed under another master key, or damaged.
@@ -102,12 +110,16 @@ impl Vendors {
             let secrets = secrets_of(&record, master);
             (record, secrets)
         });
-        Ok(Self { providers: providers.collect(), models: records.models })
+        Ok(Self {
+            providers: providers.collect(),
+            models: records.models,
+            routers: records.routers,
+        })
     }
 
     /// Whether there is nothing.
     pub fn is_empty(&self) -> bool {
-        self.providers.is_empty() && self.models.is_empty()
+        self.providers.is_empty() && self.models.is_empty() && self.routers.is_empty()
     }
 }
 
@@ -135,7 +147,7 @@ pub struct Served {
 /// Something of the database that is not served.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// `provider` or `model`.
+    /// `provider`, `model` or `router`.
     pub kind: &'static str,
     /// Its name.
     pub name: String,
@@ -150,7 +162,7 @@ pub fn serve(given: &Given, vendors: &Vendors) -> Served {
         own.provider(record, secrets);
     }
     let (models, second_names) = own.models(&vendors.models);
-    let Own { providers: own, left_out, .. } = own;
+    let Own { providers: own, mut left_out, .. } = own;
 
     let is_replaced = given.is_a_stopgap() && models.iter().any(|model| !model.simulated);
     let given_models = if is_replaced { &[] } else { given.models.as_slice() };
@@ -171,11 +183,78 @@ pub fn serve(given: &Given, vendors: &Vendors) -> Served {
             routers.push(router);
         }
     }
+    let mut catalog = models.with_models(entries).with_routers(routers);
+    for record in &vendors.routers {
+        match own_router(record, &catalog) {
+            Ok((own, missing)) => {
+                catalog = catalog.with_own_router(record.account_id.clone(), own);
+                left_out.extend(missing.map(|why| LeftOut::router(record, why)));
+            }
+            Err(why) => left_out.push(LeftOut::router(record, why)),
+        }
+    }
     let providers = given_providers.iter().chain(&own);
     Served {
         providers: providers.map(|provider| provider.settings.clone()).collect(),
-        catalog: models.with_models(entries).with_routers(routers),
+        catalog,
         left_out,
+    }
+}
+
+impl LeftOut {
+    fn router(record: &RouterRecord, why: String) -> Self {
+        Self { kind: ROUTER, name: router_name(record), why }
+    }
+
+    /// Whether it is this router.
+    pub(crate) fn is_router(&self, record: &RouterRecord) -> bool {
+        self.kind == ROUTER && self.name == router_name(record)
+    }
+}
+
+/// The name of a router with what tells it from one of another account.
+fn router_name(record: &RouterRecord) -> String {
+    format!("{} ({})", record.name, record.id)
+}
+
+/// What a router of the database amounts to over the models of `catalog`. One that has lost members
+/// goes on with the others, and says so; one that has lost all is left out.
+fn own_router(
+    record: &RouterRecord,
+    catalog: &Catalog,
+) -> Result<(OwnRouter, Option<String>), String> {
+    let name = record.name.as_str();
+    if catalog.get(name).is_some() {
+        let why = "the configuration file has a model or router of this name; remove one of them";
+        return Err(why.to_owned());
+    }
+    let spec = serde_json::from_value::<RouterSpec>(record.settings.clone())
+        .map_err(|error| format!("its settings cannot be read: {error}"))?;
+    let (spec, missing) = spec.without_missing(|member| catalog.get(member).is_some());
+    let last_changed =
+        record.changed_at.to_rfc3339().split_once('T').map(|(day, _)| day.to_owned());
+    let spec = RouterSpec { last_changed, ..spec };
+    let (router, entry) =
+        spec.checked(name, &around(catalog)).map_err(|problems| listed(&problems))?;
+    let own = OwnRouter {
+        id: record.id.clone(),
+        of: record.subject.clone(),
+        router: Arc::new(router),
+        entry: Arc::new(entry),
+    };
+    let names: Vec<String> = missing.iter().map(|name| format!("{name:?}")).collect();
+    let without = (!missing.is_empty())
+        .then(|| format!("it goes on without {}, which is not served", names.join(" and ")));
+    Ok((own, without))
+}
+
+/// What routers of the database are checked against.
+pub(crate) fn around(catalog: &Catalog) -> AroundRouter<'_> {
+    AroundRouter {
+        models: catalog,
+        is_router: Box::new(|name| catalog.router(name).is_some()),
+        is_excused: Box::new(|_| false),
+        fix: "`sluice models list` names all models",
     }
 }
 

@@ -45,6 +45,7 @@ fn left_out(served: &Served) -> Vec<(&str, &str)> {
 #[test]
 fn a_known_model_takes_price_and_context_from_the_catalogue_as_one_of_the_file_would() {
     let vendors = Vendors {
+        routers: Vec::new(),
         providers: vec![provider("mine", json!({ "kind": "openai", "region": "eu-west" }))],
         models: vec![
             model_at("mini", json!({ "provider": ["mine"], "upstream_model": "gpt-5-mini" })),
@@ -82,6 +83,7 @@ fn a_known_model_takes_price_and_context_from_the_catalogue_as_one_of_the_file_w
 #[test]
 fn what_does_not_fit_is_left_out_and_the_file_wins() {
     let vendors = Vendors {
+        routers: Vec::new(),
         providers: vec![
             provider("lab", json!({ "kind": "openai" })),
             provider("bad-url", json!({ "kind": "openai", "base_url": "ftp://u:sk-hidden@x" })),
@@ -112,6 +114,7 @@ fn what_does_not_fit_is_left_out_and_the_file_wins() {
 fn the_simulator_that_was_found_makes_room_for_the_first_real_model() {
     let stopgap = Given { found: true, ..given("simulator", "simulator") };
     let mut vendors = Vendors {
+        routers: Vec::new(),
         providers: vec![provider(
             "mine",
             json!({ "kind": "azure", "base_url": "https://r.example/openai" }),

@@ -6,13 +6,14 @@
 pub mod facts;
 pub mod litellm;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use sluice_core::ids::{ModelId, ProviderId};
+use sluice_core::ids::{AccountId, ModelId, ProviderId, RouterId};
 use sluice_core::key::Suite;
 use sluice_core::level::SecurityLevel;
 use sluice_core::money::Price;
+use sluice_core::organisation::{Attribution, Subject};
 use sluice_core::region::Region;
 
 use crate::quality::Quality;
@@ -25,6 +26,32 @@ pub struct Catalog {
     models: Vec<Arc<Model>>,
     index: HashMap<ModelId, usize>,
     routers: HashMap<ModelId, Arc<Router>>,
+    own: HashMap<AccountId, BTreeMap<ModelId, OwnRouter>>,
+}
+
+/// A router that only an account, a department or a team has.
+#[derive(Debug, Clone)]
+pub struct OwnRouter {
+    /// Its id in the database.
+    pub id: RouterId,
+    /// Who may ask it.
+    pub of: Subject,
+    /// The router.
+    pub router: Arc<Router>,
+    /// Its entry among the models.
+    pub entry: Arc<Model>,
+}
+
+impl OwnRouter {
+    /// Whether it is there for requests that are attributed so.
+    pub fn is_for(&self, attribution: &Attribution) -> bool {
+        match &self.of {
+            Subject::Account(id) => *id == attribution.account,
+            Subject::Department(id) => attribution.department.as_ref() == Some(id),
+            Subject::Team(id) => attribution.team.as_ref() == Some(id),
+            Subject::Person(_) | Subject::Service(_) | Subject::Key(_) => false,
+        }
+    }
 }
 
 impl Catalog {
@@ -70,6 +97,29 @@ impl Catalog {
     /// All routers, in the order of their entries among the models.
     pub fn routers(&self) -> impl Iterator<Item = &Arc<Router>> {
         self.models.iter().filter_map(|model| self.routers.get(&model.id))
+    }
+
+    /// This catalogue with a router that only some of `account` have.
+    #[must_use]
+    pub fn with_own_router(mut self, account: AccountId, own: OwnRouter) -> Self {
+        self.own.entry(account).or_default().insert(own.entry.id.clone(), own);
+        self
+    }
+
+    /// The router of this name that only some of `account` have.
+    pub fn own_router(&self, account: &AccountId, id: &str) -> Option<&OwnRouter> {
+        self.own.get(account)?.get(id)
+    }
+
+    /// The routers that only some of `account` have, by name.
+    pub fn own_routers(&self, account: &AccountId) -> impl Iterator<Item = &OwnRouter> {
+        self.own.get(account).into_iter().flat_map(BTreeMap::values)
+    }
+
+    /// The names of all models and routers, also of those that only some have.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let own = self.own.values().flat_map(BTreeMap::keys);
+        self.models.iter().map(|model| &model.id).chain(own).map(ModelId::as_str)
     }
 
     /// All models, in order.

@@ -17,6 +17,7 @@ use crate::speed::Pace;
 use crate::task::TaskType;
 
 pub use exclusion::{Exclusion, Needs, exclusion};
+pub use split::name_hash;
 pub use stay::{Held, Lock};
 pub use utility::{Score, utility};
 

@@ -41,8 +41,8 @@ fn draw(weight: f64, seed: u64) -> f64 {
     -weight.max(0.0) / number.ln()
 }
 
-/// FNV-1a.
-fn name_hash(name: &str) -> u64 {
+/// A number by which splits tell names apart: FNV-1a.
+pub fn name_hash(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })

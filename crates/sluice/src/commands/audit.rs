@@ -145,7 +145,7 @@ fn list(
 }
 
 /// Who administered, in a cell.
-fn actor(actor: &Actor) -> String {
+pub(crate) fn actor(actor: &Actor) -> String {
     match actor {
         Actor::Person { id } => format!("person:{id}"),
         Actor::CommandLine { user } => format!("command line ({user})"),

@@ -17,6 +17,7 @@ pub(crate) mod provider_keys;
 pub(crate) mod providers;
 pub(crate) mod records;
 pub(crate) mod route;
+pub(crate) mod routers;
 pub(crate) mod secrets;
 pub(crate) mod storage;
 pub(crate) mod usage;

@@ -282,7 +282,7 @@ async fn act(
             }
         }
         PolicyCommand::Explain { key, request, json } => {
-            let chat = match request.as_deref().map(read).transpose() {
+            let chat = match request.as_deref().map(read_request).transpose() {
                 Ok(chat) => chat,
                 Err(problem) => {
                     writeln!(err, "{problem}")?;
@@ -304,7 +304,7 @@ async fn act(
 }
 
 /// The request in a file; what is wrong with it, else.
-fn read(file: &std::path::Path) -> Result<ChatRequest, String> {
+pub(crate) fn read_request(file: &std::path::Path) -> Result<ChatRequest, String> {
     let name = file.display();
     let bytes = std::fs::read(file).map_err(|error| format!("cannot read {name}: {error}"))?;
     parse(Bytes::from(bytes)).map_err(|error| format!("{name} is no chat request: {error}"))

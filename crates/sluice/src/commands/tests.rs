@@ -32,6 +32,7 @@ enum Line {
     Services(organisation::ServicesArgs),
     Budgets(crate::commands::budgets::BudgetsArgs),
     Policy(policy::PolicyArgs),
+    Routers(routers::RoutersArgs),
 }
 
 /// A deployment with one model.
@@ -111,6 +112,7 @@ impl House {
             Line::Budgets(args) => {
                 crate::commands::budgets::run(args, &self.settings, NOW, out, err).await
             }
+            Line::Routers(args) => routers::run(args, &self.settings, NOW, out, err).await,
             Line::Policy(args) => policy::run(args, &self.settings, NOW, out, err).await,
             other => panic!("{}", std::any::type_name_of_val(&other)),
         };

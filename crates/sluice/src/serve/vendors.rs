@@ -8,7 +8,12 @@ use crate::config::Settings;
 pub(super) fn with(settings: &Settings, vendors: &Vendors) -> Settings {
     let (settings, left_out) = settings.with(vendors);
     for it in left_out {
-        tracing::warn!(name = it.name, "a {} of the database is not served: {}", it.kind, it.why);
+        tracing::warn!(
+            name = it.name,
+            "a {} of the database is not served in full: {}",
+            it.kind,
+            it.why
+        );
     }
     settings
 }

@@ -80,6 +80,7 @@ impl Things {
             "services create build --team compilers",
             "accounts create --name elsewhere --tier highest",
             "budgets set --for team:compilers --measure usd --limit 50",
+            "routers create svc/ours --for team:compilers --members mock",
         ] {
             sluice.done(line).await;
         }
@@ -103,6 +104,7 @@ impl Things {
         for (path, kind, member, name) in [
             ("/keys/", "keys", "name", "laptop"),
             ("/budgets/", "budgets", "for_name", "team compilers"),
+            ("/routers/", "routers", "name", "svc/ours"),
             ("/organisation/departments/", "departments", "name", "engineering"),
             ("/organisation/teams/", "teams", "name", "compilers"),
             ("/organisation/people/", "people", "email", "target@example.org"),

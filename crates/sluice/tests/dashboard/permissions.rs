@@ -22,6 +22,7 @@ struct Things {
     budget: String,
     policy: String,
     provider_key: String,
+    router: String,
     entry: String,
 }
 
@@ -37,6 +38,7 @@ impl Things {
         sluice.done("services create build --team compilers").await;
         sluice.done("accounts create --name elsewhere --tier highest").await;
         sluice.done("budgets set --for team:compilers --measure usd --limit 50").await;
+        sluice.done("routers create svc/ours --for team:compilers --members mock").await;
         let developer = email(Role::Developer);
         let owner = format!("person:{developer}");
         let secret =
@@ -61,6 +63,7 @@ impl Things {
             person: id_of(sluice, "people", "email", &developer).await,
             service: id_of(sluice, "services", "name", "build").await,
             provider_key: provider_key(sluice).await,
+            router: id_of(sluice, "routers", "name", "svc/ours").await,
             policy: format!("team:{}", id_of(sluice, "teams", "name", "compilers").await),
             budget: id_of(sluice, "budgets", "for_name", "team compilers").await,
             entry: rotation["audit_id"].as_str().unwrap().to_owned(),
@@ -81,6 +84,7 @@ impl Things {
                 ("/budgets", "{id}") => &self.budget,
                 ("/policies", "{id}") => &self.policy,
                 ("/provider-keys", "{id}") => &self.provider_key,
+                ("/routers", "{id}") => &self.router,
                 ("/settings/sessions", "{id}") => "1",
                 ("/providers", "{name}") => "lab",
                 ("/models", "{id}") => "mock",

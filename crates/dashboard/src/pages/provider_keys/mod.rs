@@ -26,8 +26,8 @@ pub(crate) const ROUTES: &[Route] = &[
     post("/provider-keys", Access::May(Verb::AddProviderKey), |ask| Box::pin(add(ask))),
 ];
 
-/// What has a provider key: the word in the form, and what people call it.
-const KINDS: [(&str, &str); 3] =
+/// What has a provider key, or a router of its own: the word in the form, and what people call it.
+pub(crate) const KINDS: [(&str, &str); 3] =
     [("team", "a team"), ("department", "a department"), ("account", "the account")];
 
 async fn list(ask: Arc<Ask>) -> Answer {

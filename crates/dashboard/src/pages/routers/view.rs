@@ -15,11 +15,18 @@ pub(crate) struct Routers {
     pub(super) empty: Empty,
     /// Whether the reader may ask models here.
     pub(super) may_ask: bool,
+    /// Whether the reader may make a router.
+    pub(super) may_make: bool,
+    pub(super) notice: Option<&'static str>,
 }
 
 /// One router: the six fields of its card, and how it chooses.
 pub(super) struct Card {
     pub(super) id: Text,
+    /// Where it can be changed; `None`: the file has it, or every deployment.
+    pub(super) path: Option<String>,
+    /// Who may ask it; `None`: everybody.
+    pub(super) whose: Option<Text>,
     /// Tenths, 0 to 1000; `None` where its policy was not measured.
     pub(super) benchmark_tenths: Option<u64>,
     pub(super) included_models: Vec<Text>,
@@ -62,6 +69,8 @@ fn make(names: Names) -> Routers {
         &'static str,
     )| Card {
         id: names.of(id),
+        path: (id == "svc/house").then(|| "/routers/rtr_01".to_owned()),
+        whose: (id == "svc/house").then(|| names.of("team Compilers")),
         benchmark_tenths: score,
         included_models: models.iter().map(|model| names.of(model)).collect(),
         last_changed: changed.into(),
@@ -146,6 +155,8 @@ fn make(names: Names) -> Routers {
         note: "Benchmark score: RouterArena's score of accuracy and cost, 0 to 100, replayed on recorded outcomes of 2026-11-20, with other models than yours.".into(),
         empty: Empty::new("No routers yet", "The routers svc/auto, svc/orbit and svc/nebula are there as soon as one provider is connected.").action("Connect a provider", "/providers/new"),
         may_ask: true,
+        may_make: true,
+        notice: None,
     }
 }
 

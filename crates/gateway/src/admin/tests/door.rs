@@ -90,6 +90,11 @@ const EXPECTED: &[(&str, [Option<Where>; 7])] = &[
     ("provider-keys.test", [A, A, D, N, N, N, N]),
     ("provider-keys.rotate", [A, A, D, N, N, N, N]),
     ("provider-keys.remove", [A, A, D, N, N, N, N]),
+    // Of a team, too.
+    ("routers.see", [A, A, D, T, A, A, A]),
+    ("routers.create", [A, A, D, N, N, N, N]),
+    ("routers.change", [A, A, D, N, N, N, N]),
+    ("routers.remove", [A, A, D, N, N, N, N]),
     ("records.see", [A, A, D, O, A, A, A]),
     ("trail.see", [A, A, N, N, A, N, N]),
     // They belong to no account: whoever is signed in sees them wherever they are.
@@ -182,8 +187,8 @@ impl Company {
                 let department = self.department(&team.name);
                 return (place >= Department).then(|| department.into());
             }
-            "teams" | "provider-keys" if place == Own => return None,
-            "teams" | "provider-keys" => team.into(),
+            "teams" | "provider-keys" | "routers" if place == Own => return None,
+            "teams" | "provider-keys" | "routers" => team.into(),
             "people" if place == Own => return None,
             // Everybody's own, whatever their role is.
             "sessions" if place == Own => self.person(Role::Developer, false).into(),

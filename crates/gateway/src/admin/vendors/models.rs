@@ -163,7 +163,11 @@ impl Admin<'_> {
         if let Some(target) = &spec.same_as {
             let opened =
                 vendors.providers.iter().map(|it| (it.clone(), secrets_of(it, self.master_key)));
-            let all = Vendors { providers: opened.collect(), models: vendors.models.clone() };
+            let all = Vendors {
+                providers: opened.collect(),
+                models: vendors.models.clone(),
+                routers: Vec::new(),
+            };
             let served = vendors::serve(given, &all);
             let is_model = served.catalog.get(target).is_some_and(|it| !it.deployments.is_empty());
             if !is_model || target == id {
