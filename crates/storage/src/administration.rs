@@ -11,7 +11,7 @@ use sluice_core::ids::{AccountId, PersonId};
 use sluice_core::organisation::{Holder, Role, Subject};
 
 use crate::accounts::{self, ACCOUNTS, AccountRecord, account_values};
-use crate::audit::{self, AuditSeal};
+use crate::audit::{self, AuditSeal, Checkpoint};
 use crate::changes;
 use crate::database::{Transaction, Value, insert_many, insert_one, sql, update_one};
 use crate::error::StorageError;
@@ -175,6 +175,15 @@ pub struct Change {
     pub new: Record,
 }
 
+/// What one transaction does beside its entries.
+#[derive(Default)]
+struct Work<'w> {
+    changes: &'w [Change],
+    items: &'w [ItemChange],
+    deeds: &'w [SignInDeed],
+    checkpoint: Option<&'w Checkpoint>,
+}
+
 impl Store {
     /// Makes changes, does after them what is done about signing in, and notes both in the audit
     /// trail: all of it or nothing. Without changes, nothing moves that a running server would have to
@@ -213,7 +222,21 @@ impl Store {
     ) -> Result<(), StorageError> {
         let of = (note.subject, note.account_id);
         let entry = AdministrationEntry::new(doing, note.verb, of, (None, note.details))?;
-        self.administer_with(key, doing, (&[], &[], &[]), vec![entry]).await
+        self.administer_with(key, doing, Work::default(), vec![entry]).await
+    }
+
+    /// Notes a checkpoint in the trail and keeps it.
+    pub(crate) async fn note_checkpoint(
+        &self,
+        key: &MasterKey,
+        doing: &Doing,
+        note: Note,
+        checkpoint: &Checkpoint,
+    ) -> Result<(), StorageError> {
+        let of = (note.subject, note.account_id);
+        let entry = AdministrationEntry::new(doing, note.verb, of, (None, note.details))?;
+        let work = Work { checkpoint: Some(checkpoint), ..Work::default() };
+        self.administer_with(key, doing, work, vec![entry]).await
     }
 
     async fn administer_all(
@@ -243,14 +266,15 @@ impl Store {
             let states = (None, deed.details.clone());
             entries.push(AdministrationEntry::new(doing, deed.verb, deed.subject(), states)?);
         }
-        self.administer_with(key, doing, (changes, items, deeds), entries).await
+        let work = Work { changes, items, deeds, checkpoint: None };
+        self.administer_with(key, doing, work, entries).await
     }
 
     async fn administer_with(
         &self,
         key: &MasterKey,
         doing: &Doing,
-        (changes, items, deeds): (&[Change], &[ItemChange], &[SignInDeed]),
+        Work { changes, items, deeds, checkpoint }: Work<'_>,
         entries: Vec<AdministrationEntry>,
     ) -> Result<(), StorageError> {
         let file = SealFile::new(self.data_dir(), key);
@@ -276,6 +300,9 @@ impl Store {
                 if let Some(person) = moved(change) {
                     crate::sign_in::remove_links(&mut tx, person).await?;
                 }
+            }
+            if let Some(checkpoint) = checkpoint {
+                checkpoint.write(&mut tx).await?;
             }
             for step in deeds.iter().flat_map(|deed| &deed.steps) {
                 step.carry_out(&mut tx).await?;

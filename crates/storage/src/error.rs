@@ -63,6 +63,19 @@ pub enum StorageError {
         /// Its encoding.
         encoding: String,
     },
+    /// Whoever was told of entries wants no more of them.
+    #[error("reading was stopped")]
+    Stopped,
+    /// The audit trail does not hold: nothing of it is removed.
+    #[error(
+        "the audit trail was tampered with at entry {seq}: {problem}; nothing is removed from it"
+    )]
+    TrailIsBroken {
+        /// The number of the entry.
+        seq: u64,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
     /// The database was written by a newer version.
     #[error(
         "the database is at version {found} and this program knows versions up to {known}; \

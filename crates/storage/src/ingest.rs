@@ -9,8 +9,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::audit::{self, AuditSeal, Position};
-use crate::database::{Transaction, sql};
+use crate::audit::{self, AuditSeal, Contents, Position};
+use crate::database::{Transaction, Value, sql};
 use crate::error::StorageError;
 use crate::journal::{Chunk, Journal, JournalEntry, JournalSeal, Reading, Segment, list};
 use crate::master_key::MasterKey;
@@ -34,6 +34,7 @@ pub struct Ingester {
     seal: AuditSeal,
     seal_file: SealFile,
     journal_seal: JournalSeal,
+    contents: Contents,
     /// The journal of this process, once it is written to.
     journal: Option<Arc<Journal>>,
     known: Option<Known>,
@@ -96,6 +97,7 @@ impl Ingester {
             seal: AuditSeal::new(key),
             seal_file,
             journal_seal: JournalSeal::new(key),
+            contents: Contents::new(key),
             journal: None,
             known: None,
             holder: None,
@@ -269,10 +271,11 @@ impl Ingester {
 
     /// `false`: it was read from the wrong place, and nothing was stored.
     async fn store_batch(&mut self, batch: &Batch) -> Result<bool, StorageError> {
+        let contents = self.contents.rows(&self.store, &batch.chunk.entries).await?;
         // A record that is there already is rare: a crash between two writes cannot cause one.
-        let mut stored = self.try_store(batch, Pace::Bulk).await?;
+        let mut stored = self.try_store(batch, &contents, Pace::Bulk).await?;
         if let Stored::NotInBulk = stored {
-            stored = self.try_store(batch, Pace::Single).await?;
+            stored = self.try_store(batch, &contents, Pace::Single).await?;
         }
         let Some(known) = &mut self.known else { return Ok(true) };
         let read_to = match stored {
@@ -292,7 +295,12 @@ impl Ingester {
     }
 
     /// Stores a batch and the place behind it, or nothing of it.
-    async fn try_store(&self, batch: &Batch, pace: Pace) -> Result<Stored, StorageError> {
+    async fn try_store(
+        &self,
+        batch: &Batch,
+        contents: &[Vec<Value>],
+        pace: Pace,
+    ) -> Result<Stored, StorageError> {
         const DOING: &str = "ingest the journal";
         let mut tx = self.store.begin_write(DOING).await?;
         if let Some(holder) = &self.holder {
@@ -320,6 +328,7 @@ impl Ingester {
             tx.rollback(DOING).await?;
             return Ok(stored);
         }
+        Contents::write(&mut tx, contents.to_vec()).await?;
         sql("INSERT INTO journal_segments (name, read_to) VALUES ($1, $2) \
              ON CONFLICT (name) DO UPDATE SET read_to = excluded.read_to")
         .bind(&batch.segment.name)
@@ -452,6 +461,8 @@ async fn store_entries(
                 rollup.count_sum(sum);
             }
             JournalEntry::Window(began) => quarters.note_began(began),
+            // It was made rows of already.
+            JournalEntry::Content(_) => {}
         }
     }
     let of_records: Vec<Series> = records.iter().map(|it| Series::of_record(it)).collect();

@@ -468,7 +468,7 @@ mod tests {
         }
         ids.dedup();
         assert_eq!(ids.len(), 4);
-        let verified = house.store.verify_audit(&first).await.unwrap();
+        let verified = house.store.verify_audit(&first, &[]).await.unwrap();
         assert_eq!((verified.broken, verified.entries), (None, 3));
     }
 
@@ -510,7 +510,7 @@ mod tests {
             let rotated = house.rotate(&again).await;
             assert_eq!(house.master().await.id(), rotated.new);
             assert_eq!(house.key(&old).await.id(), key.id());
-            assert_eq!(house.store.verify_audit(&old).await.unwrap().broken, None);
+            assert_eq!(house.store.verify_audit(&old, &[]).await.unwrap().broken, None);
         }
     }
 

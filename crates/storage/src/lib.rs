@@ -84,7 +84,10 @@ mod windows;
 
 pub use accounts::AccountRecord;
 pub use administration::{Change, Note, Record};
-pub use audit::{AuditEntry, AuditFilter, AuditVerification, BrokenLink, ChainedEntry, Tampering};
+pub use audit::{
+    AnswerPart, AuditContent, AuditEntry, AuditFilter, AuditVerification, BrokenLink, ChainedEntry,
+    Checkpoint, ContentSealer, ExportedEntry, HeadKey, SignedHead, Tampering, verify_export,
+};
 pub use budgets::{BudgetRecord, Budgets, PastRequest, TopUp};
 pub use dump::{Copy, Restored, TableSum, backup, copy, restore};
 pub use error::StorageError;

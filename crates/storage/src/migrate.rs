@@ -19,7 +19,7 @@ enum Script {
 use Script::{Differs, Same, Then};
 
 /// The steps in order. A step that has been released is never edited; changes are new steps.
-const STEPS: [(i64, Script); 17] = [
+const STEPS: [(i64, Script); 18] = [
     (1, Same(include_str!("../migrations/0001_records.sql"))),
     (
         2,
@@ -50,6 +50,14 @@ const STEPS: [(i64, Script); 17] = [
     (15, Same(include_str!("../migrations/0015_policies.sql"))),
     (16, Same(include_str!("../migrations/0016_own_provider_keys.sql"))),
     (17, Same(include_str!("../migrations/0017_routers.sql"))),
+    (
+        18,
+        Then {
+            same: include_str!("../migrations/0018_audit_records.sql"),
+            sqlite: include_str!("../migrations/0018_audit_removals.sql"),
+            postgres: include_str!("../migrations/0018_audit_removals.postgres.sql"),
+        },
+    ),
 ];
 
 const DOING: &str = "bring the database up to date";

@@ -56,6 +56,8 @@ impl Store {
                     JournalEntry::Audit(entry) => tail.audit.push(*entry),
                     JournalEntry::Sum(sum) => tail.sums.push(sum),
                     JournalEntry::Window(began) => tail.windows.push(began),
+                    // It is read in the database only.
+                    JournalEntry::Content(_) => {}
                 }
             }
         }

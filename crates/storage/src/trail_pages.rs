@@ -42,8 +42,13 @@ pub struct TrailFilter {
 }
 
 impl TrailFilter {
+    /// Whether it leaves out some of a kind.
+    pub(crate) fn is_narrow(&self) -> bool {
+        *self != Self { kind: self.kind, ..Self::default() }
+    }
+
     /// Whether an entry belongs into the list; the same conditions as in SQL.
-    fn admits(&self, entry: &TrailEntry) -> bool {
+    pub(crate) fn admits(&self, entry: &TrailEntry) -> bool {
         let TrailPlace { at, verb, person, key, .. } = entry.place();
         let is_request = verb == REQUEST;
         self.kind.is_none_or(|kind| is_request == (kind == TrailKind::Request))

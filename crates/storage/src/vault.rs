@@ -66,7 +66,8 @@ impl fmt::Debug for Sealer {
     }
 }
 
-fn bytes_of(hex: &str) -> Option<Vec<u8>> {
+/// The bytes that hexadecimal digits stand for; `None` where they are none.
+pub(crate) fn bytes_of(hex: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     let pairs = hex.as_bytes().chunks(2);
     pairs

@@ -43,7 +43,7 @@ impl House {
     }
 
     async fn broken(&self) -> Option<(u64, Tampering)> {
-        let verification = self.store.verify_audit(&self.master).await.unwrap();
+        let verification = self.store.verify_audit(&self.master, &[]).await.unwrap();
         verification.broken.map(|link| (link.seq, link.kind))
     }
 
@@ -97,11 +97,11 @@ async fn what_was_administered_before_the_first_start_is_sealed_by_it() {
     let master = MasterKey::load_or_create(dir.path()).unwrap();
     put(&store, &master, None, account("a1")).await.unwrap();
     assert!(!dir.path().join("audit.seal").exists());
-    assert_eq!(store.verify_audit(&master).await.unwrap().broken, None);
+    assert_eq!(store.verify_audit(&master, &[]).await.unwrap().broken, None);
     Ingester::new(store.clone(), &master).run_to_end().await.unwrap();
     let sealed = std::fs::read_to_string(dir.path().join("audit.seal")).unwrap();
     assert!(sealed.starts_with("1 "), "{sealed}");
-    assert_eq!(store.verify_audit(&master).await.unwrap().broken, None);
+    assert_eq!(store.verify_audit(&master, &[]).await.unwrap().broken, None);
 }
 
 #[tokio::test]

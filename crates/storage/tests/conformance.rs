@@ -18,7 +18,8 @@ use sluice_storage::{
     AccountRecord, AuditFilter, DAY_SECONDS, DepartmentRecord, Ingester, Journal, JournalEntry,
     KeyRecord, Life, MasterKey, Order, Organisation, PersonRecord, QUARTER_SECONDS, SecretRecord,
     ServiceRecord, StorageError, Store, SubjectKind, SubjectUse, Suspension, TeamRecord,
-    TrailEntry, TrailKind, UsageFilter, UsageRecord, UsageSum, Used, WindowBegan, window_start,
+    TrailEntry, TrailFilter, TrailKind, UsageFilter, UsageRecord, UsageSum, Used, WindowBegan,
+    window_start,
 };
 
 #[tokio::test]
@@ -332,7 +333,10 @@ async fn sums_and_windows_add_up(store: &Store) {
 }
 
 async fn the_audit_trail_holds(store: &Store, master: &MasterKey) {
-    let of_kind = |kind| AuditFilter { kind: Some(kind), ..AuditFilter::default() };
+    let of_kind = |kind| AuditFilter {
+        entries: TrailFilter { kind: Some(kind), ..TrailFilter::default() },
+        ..AuditFilter::default()
+    };
     let requests = store.audit(&of_kind(TrailKind::Request)).await.unwrap();
     assert_eq!(requests.len(), 100);
     assert_eq!(requests[0].entry.request(), Some(&audit(99)));
@@ -344,7 +348,7 @@ async fn the_audit_trail_holds(store: &Store, master: &MasterKey) {
     assert_eq!(newest[0].seq, everything as u64);
     let filter = AuditFilter { audit_id: Some("aud-000007".to_owned()), ..AuditFilter::default() };
     assert_eq!(store.audit(&filter).await.unwrap()[0].entry.request(), Some(&audit(7)));
-    let verification = store.verify_audit(master).await.unwrap();
+    let verification = store.verify_audit(master, &[]).await.unwrap();
     assert_eq!((verification.entries, verification.broken), (everything as u64, None));
     assert_eq!(verification.head, newest[0].hash);
 }

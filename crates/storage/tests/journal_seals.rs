@@ -95,7 +95,7 @@ async fn a_forged_line_becomes_no_entry() {
     assert_eq!(folder.store.journal_tail(&folder.master).await.unwrap().audit.len(), 2);
     assert_eq!(folder.ingest().await, 2);
     assert_eq!(folder.audit().await, 2);
-    assert_eq!(folder.store.verify_audit(&folder.master).await.unwrap().broken, None);
+    assert_eq!(folder.store.verify_audit(&folder.master, &[]).await.unwrap().broken, None);
 }
 
 #[tokio::test]

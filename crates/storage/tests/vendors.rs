@@ -56,6 +56,6 @@ async fn what_is_not_as_it_was_read_is_not_written() {
         assert!(last.after.is_null());
         let said = format!("{trail:?}");
         assert!(!said.contains("sk-") && !said.contains("a1."), "{said}");
-        assert_eq!(store.verify_audit(&master).await.unwrap().broken, None);
+        assert_eq!(store.verify_audit(&master, &[]).await.unwrap().broken, None);
     }
 }

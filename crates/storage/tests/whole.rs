@@ -52,7 +52,7 @@ async fn filled(place: &Place) -> (Store, MasterKey) {
 /// Everything that can be read, with what still is in the journal once it is ingested.
 async fn everything(store: &Store, master: &MasterKey) -> String {
     Ingester::new(store.clone(), master).run_to_end().await.unwrap();
-    let verified = store.verify_audit(master).await.unwrap();
+    let verified = store.verify_audit(master, &[]).await.unwrap();
     assert_eq!(verified.broken, None);
     let sums = store.usage_sums(NOW, NOW.plus(std::time::Duration::from_secs(1))).await.unwrap();
     let usage = store.usage(&UsageFilter::default()).await.unwrap();
@@ -257,7 +257,7 @@ async fn a_backup_while_records_come_in_holds_each_of_them_once() {
             Ingester::new(restored.clone(), &master).run_to_end().await.unwrap();
             let now = count(&restored).await;
             assert!((710..).contains(&now), "{now}");
-            assert_eq!(restored.verify_audit(&master).await.unwrap().broken, None);
+            assert_eq!(restored.verify_audit(&master, &[]).await.unwrap().broken, None);
             restored.close().await;
         }
         stop.send(true).unwrap();

@@ -151,9 +151,10 @@ impl Lines {
     pub(super) fn push_json(&mut self, json: &[u8]) {
         self.bytes.extend_from_slice(&[b' '; HEAD]);
         self.bytes.extend_from_slice(json);
-        // The audit entry comes with the record or the sum of its request; a window is none.
-        let is_request = !json.starts_with(b"{\"audit\"") && !json.starts_with(b"{\"window\"");
-        self.end_line(is_request);
+        // The audit entry and the content come with the record or the sum of their request; a window is
+        // no request.
+        let others: [&[u8]; 3] = [b"{\"audit\"", b"{\"content\"", b"{\"window\""];
+        self.end_line(!others.iter().any(|other| json.starts_with(other)));
     }
 
     fn end_line(&mut self, ends_request: bool) {

@@ -12,7 +12,7 @@ mod writer;
 
 use serde::{Deserialize, Serialize};
 
-use crate::audit::AuditEntry;
+use crate::audit::{AuditEntry, ContentLine};
 use crate::sums::UsageSum;
 use crate::usage::UsageRecord;
 use crate::windows::WindowBegan;
@@ -32,6 +32,8 @@ pub enum JournalEntry {
     Sum(UsageSum),
     /// A request that leaves an audit entry was answered.
     Audit(Box<AuditEntry>),
+    /// The redacted content of such a request, sealed.
+    Content(Box<ContentLine>),
     /// A window of five hours began.
     Window(WindowBegan),
 }

@@ -6,6 +6,9 @@ use std::io::{self, BufRead as _, BufReader, Read, Seek, SeekFrom};
 use crate::journal::line::{self, JournalSeal, SegmentSeal};
 use crate::journal::{JournalEntry, Segment};
 
+/// So many bytes are read in one go where only some entries are wanted: content can be long.
+const CHUNK_BYTES: u64 = 8 * 1024 * 1024;
+
 /// What was read of a segment in one go.
 #[derive(Debug, Default)]
 pub(crate) struct Chunk {
@@ -31,14 +34,15 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// Reads up to `limit` entries of a segment from byte `from` on.
+    /// Reads up to `limit` entries of a segment from byte `from` on, of some megabytes at most.
     pub(crate) fn chunk(&self, segment: &Segment, from: u64, limit: usize) -> io::Result<Chunk> {
         let mut chunk = Chunk { read_to: from, ..Chunk::default() };
         let mut lines = Lines::of(File::open(&segment.path)?, from)?;
         let seal = self.seal.of_segment(&segment.name);
         // Offsets rise: a line that stands behind itself or a later one was repeated or moved.
         let mut next = 0;
-        while chunk.entries.len() < limit {
+        let most = if limit == usize::MAX { u64::MAX } else { CHUNK_BYTES };
+        while chunk.entries.len() < limit && chunk.read_to - from < most {
             let Some(line) = lines.next()? else {
                 chunk.at_end = true;
                 break;

@@ -38,6 +38,7 @@ pub struct Journal {
     writing: Mutex<Writing>,
     written: AtomicBool,
     synced: AtomicBool,
+    roomy: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -130,6 +131,7 @@ impl Journal {
             }),
             written: AtomicBool::new(true),
             synced: AtomicBool::new(true),
+            roomy: AtomicBool::new(true),
         })
     }
 
@@ -151,6 +153,11 @@ impl Journal {
         self.written.load(Ordering::Relaxed) && self.synced.load(Ordering::Relaxed)
     }
 
+    /// Whether the disk had room for another segment when it was last asked, by [`Journal::sync`].
+    pub fn has_room(&self) -> bool {
+        self.roomy.load(Ordering::Relaxed)
+    }
+
     /// What waits in memory, or was lost; `None`: everything is written.
     pub fn unwritten(&self) -> Option<Unwritten> {
         let writing = self.lock();
@@ -163,6 +170,10 @@ impl Journal {
     ///
     /// Blocks for as long as the disk takes, and holds up no append meanwhile.
     pub fn sync(&self) -> io::Result<()> {
+        self.roomy.store(
+            free_bytes(&self.dir).is_none_or(|free| free >= SEGMENT_BYTES),
+            Ordering::Relaxed,
+        );
         let (segments, folder) = {
             let mut writing = self.lock();
             if !writing.backlog.is_empty() {
@@ -300,6 +311,20 @@ impl Journal {
     fn lock(&self) -> MutexGuard<'_, Writing> {
         // A thread that panicked here left whole lines behind or none: the state is sound.
         self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the file system of a folder has left for this user; `None` where it cannot say.
+fn free_bytes(dir: &Path) -> Option<u64> {
+    #[cfg(unix)]
+    {
+        let found = rustix::fs::statvfs(dir).ok()?;
+        Some(found.f_bavail.saturating_mul(found.f_frsize))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = dir;
+        None
     }
 }
 

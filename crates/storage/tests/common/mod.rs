@@ -210,6 +210,7 @@ pub(crate) fn audit(id: u64) -> AuditEntry {
         cost: Some(PicoUsd(1)),
         outcome: Outcome::Completed,
         zero_retention: false,
+        content_bytes: None,
     }
 }
 
