@@ -10,7 +10,7 @@ use http::{Response, StatusCode};
 use sluice_core::filtering::FilterRecord;
 use sluice_core::json::write_escaped;
 use sluice_core::organisation::KeyScope;
-use sluice_gateway::error::{ChatError, Unanswered};
+use sluice_gateway::error::{AUDIT_RETRY, ChatError, Unanswered};
 use sluice_gateway::limits::LimitExceeded;
 use sluice_gateway::principal::Unrecognised;
 use sluice_gateway::reference::{ErrorLine, errors};
@@ -196,6 +196,7 @@ impl ApiError {
                 ChatError::NoModelAvailable { .. } | ChatError::ShuttingDown => {
                     errors::NO_MODEL_AVAILABLE
                 }
+                ChatError::AuditUnavailable => errors::AUDIT_UNAVAILABLE,
                 ChatError::OutOfBounds { .. }
                 | ChatError::Limited(_)
                 | ChatError::UpstreamRateLimited { .. }
@@ -252,6 +253,7 @@ impl ApiError {
                 _,
             ) => Some(*retry_after),
             Self::Overloaded { .. } => Some(OVERLOADED),
+            Self::Chat(ChatError::AuditUnavailable, _) => Some(AUDIT_RETRY),
             Self::ShuttingDown | Self::Chat(ChatError::ShuttingDown, _) => {
                 Some(Duration::from_secs(1))
             }

@@ -80,6 +80,9 @@ pub struct EffectivePolicy {
     pub region: Option<Region>,
     /// Whether an audit entry is written.
     pub audit: bool,
+    /// Whether somebody asked for one (`audit_enabled`): it comes with the redacted content, where that
+    /// may be kept, and the request is refused while it cannot be written.
+    pub audit_enabled: bool,
     /// What may be written down about it.
     pub retention: Retention,
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sluice_core::answer::ChatAnswer;
+use sluice_core::chat::ChatRequest;
 use sluice_core::clock::{Clock, UnixMillis};
 use sluice_core::event::Delta;
 use sluice_core::filtering::FilterRecord;
@@ -19,9 +20,10 @@ use sluice_core::policy::EffectivePolicy;
 use sluice_core::region::Region;
 use sluice_core::routing::RouteRecord;
 use sluice_core::usage::{Usage, UsageSource};
-use sluice_storage::{BilledBy, Journal};
+use sluice_storage::{BilledBy, ContentSealer, Journal};
 
 use crate::bounds::Bounds;
+use crate::capture::Capture;
 use crate::error::Unanswered;
 use crate::estimate::{COUNTED_BYTES, Estimate, Ratio, count_tokens};
 use crate::limits::{Permit, Spend};
@@ -46,6 +48,8 @@ pub struct Accounting {
     pub metrics: Arc<Metrics>,
     /// Who watches requests end.
     pub live: Live,
+    /// What seals the content that is kept beside audit entries.
+    pub contents: ContentSealer,
 }
 
 /// What the caller is told of a finished request.
@@ -103,6 +107,8 @@ pub struct Admitted {
     pub max_tokens_lowered: Option<u32>,
     /// Who is billed, whoever answers: see [`Decided::billed_by`].
     pub billed_by: Option<BilledBy>,
+    /// How many bytes of redacted content are kept beside the audit entry; 0: none.
+    pub content_bytes: usize,
 }
 
 /// Meters one request.
@@ -128,6 +134,8 @@ struct Running {
     has_thoughts: bool,
     filtering: Filtering,
     route: Option<Arc<RouteRecord>>,
+    /// What is kept beside the audit entry.
+    capture: Option<Box<Capture>>,
 }
 
 /// What the filter did so far, and what does the rest.
@@ -149,6 +157,8 @@ impl Meter {
         accounting.metrics.admitted.inc();
         accounting.metrics.in_flight.inc();
         let audit_id = admitted.policy.audit.then(|| fresh_id("aud_", admitted.context.arrived_at));
+        let is_kept = admitted.content_bytes > 0 && !admitted.policy.retention.is_zero();
+        let capture = is_kept.then(|| Box::new(Capture::new(admitted.content_bytes)));
         Self(Some(Box::new(Running {
             accounting,
             admitted,
@@ -164,6 +174,7 @@ impl Meter {
             has_thoughts: false,
             filtering: Filtering::Done(FilterRecord::default()),
             route: None,
+            capture,
         })))
     }
 
@@ -192,6 +203,9 @@ impl Meter {
         if running.time_to_first_token.is_none() {
             running.time_to_first_token = Some(running.admitted.context.arrived.elapsed());
         }
+        if let Some(capture) = &mut running.capture {
+            capture.delta(delta);
+        }
         running.has_thoughts |= delta.reasoning.is_some();
         for text in [&delta.content, &delta.reasoning, &delta.refusal].into_iter().flatten() {
             running.note_text(text);
@@ -207,6 +221,9 @@ impl Meter {
     pub fn note_whole(&mut self, answer: &ChatAnswer) {
         let Some(running) = &mut self.0 else { return };
         running.usage = answer.usage;
+        if let Some(capture) = &mut running.capture {
+            capture.whole(answer);
+        }
         let is_believed =
             |usage| running.bounds.is_none_or(|bounds| bounds.answer_is_possible(usage));
         if answer.usage.as_ref().is_some_and(is_believed) && !running.was_cut {
@@ -256,9 +273,12 @@ impl Meter {
         self.0.as_ref().map(|running| running.decided()).unwrap_or_default()
     }
 
-    /// The request has passed the filter: its answer goes this way back.
-    pub(crate) fn passed(&mut self, way_back: WayBack) {
+    /// The request has passed the filter as `chat`: its answer goes this way back.
+    pub(crate) fn passed(&mut self, chat: &ChatRequest, way_back: WayBack) {
         if let Some(running) = &mut self.0 {
+            if let Some(capture) = &mut running.capture {
+                capture.request(chat);
+            }
             running.filtering = Filtering::Under(Box::new(way_back));
         }
     }
@@ -486,7 +506,8 @@ impl Running {
             let is_kept = !self.admitted.policy.retention.is_zero();
             watch.ended(self.record(&facts), is_kept);
         }
-        self.write_down(&facts);
+        let capture = self.capture.take();
+        self.write_down(&facts, capture.and_then(|it| it.finish()));
         let receipt = candidate.map(|candidate| Receipt {
             model: candidate.model.id.clone(),
             usage,

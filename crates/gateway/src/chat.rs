@@ -95,6 +95,9 @@ impl Gateway {
         let model = policy::resolve(&snapshot.catalog, &principal.attribution, &chat.model)?;
         policy::may_use((&principal.ruling, principal.suite), &model, &snapshot.catalog)?;
         let policy = policy::effective(&principal.ruling, &chat, &model)?;
+        if policy.audit_enabled && !self.keeps_audits() {
+            return Err(ChatError::AuditUnavailable.into());
+        }
         let ratio = self.calibration.ratio(&model.answering.id);
         let estimate = ratio.estimate(&chat);
         let asked = Asked {
@@ -141,6 +144,11 @@ impl Gateway {
             stream: chat.stream,
             max_tokens_lowered,
             billed_by: billed_by(&candidates),
+            content_bytes: if policy.audit_enabled {
+                snapshot.rules.audit.content_bytes
+            } else {
+                0
+            },
         };
         let mut meter = Meter::new(self.accounting.clone(), admitted);
         if let Some(route) = route {
@@ -155,7 +163,7 @@ impl Gateway {
         if let Some(watch) = watch {
             watch.passed(&chat, way_back.map());
         }
-        meter.passed(way_back);
+        meter.passed(&chat, way_back);
         Ok(Journey {
             gateway: self.clone(),
             meter,

@@ -213,6 +213,7 @@ mod tests {
             level: SecurityLevel::Standard,
             region,
             audit: false,
+            audit_enabled: false,
             retention: Retention::Records,
         };
         let asked = Asked {

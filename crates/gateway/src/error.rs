@@ -9,6 +9,9 @@ use sluice_core::region::Region;
 
 use crate::limits::LimitExceeded;
 
+/// When it is worth trying again while the audit trail cannot be written.
+pub const AUDIT_RETRY: Duration = Duration::from_secs(30);
+
 /// A request that gets no answer: why, how that is recorded, and what the filter did with it before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unanswered {
@@ -140,6 +143,12 @@ pub enum ChatError {
         /// When it is worth trying again.
         retry_after: Duration,
     },
+    /// The request has to leave an audit entry, and none can be written.
+    #[error(
+        "this request has to be audited, and the audit trail cannot be written now (the disk of this \
+         server is full, or fails); retry in {} s", AUDIT_RETRY.as_secs()
+    )]
+    AuditUnavailable,
     /// The server stops and waits no longer.
     #[error("this server is shutting down, and the answer did not finish in time; retry in 1 s")]
     ShuttingDown,

@@ -365,6 +365,11 @@ impl Gateway {
         self.accounting.journal.healthy()
     }
 
+    /// Whether what must be audited can be: there is room for it, and the journal is written.
+    pub fn keeps_audits(&self) -> bool {
+        self.accounting.journal.healthy() && self.accounting.journal.has_room()
+    }
+
     /// Notes whether the database could be reached.
     pub fn note_database(&self, healthy: bool) {
         self.database_is_down.store(!healthy, Ordering::Relaxed);

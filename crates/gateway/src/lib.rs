@@ -9,6 +9,7 @@ pub mod admin;
 pub mod answer;
 mod bounds;
 mod call;
+mod capture;
 pub mod changes;
 pub mod chat;
 pub mod choice;

@@ -236,6 +236,7 @@ mod tests {
             level: SecurityLevel::Standard,
             region,
             audit: false,
+            audit_enabled: false,
             retention: Retention::Records,
         };
         let asked = Asked {

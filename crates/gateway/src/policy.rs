@@ -119,11 +119,13 @@ pub fn effective(
         return Err(ChatError::NotPermitted { field: "region", reason });
     }
     let zero = chat.options.zero_retention || ruling.zero_retention.is_some();
+    let audit_enabled = chat.options.audit_enabled || ruling.audit.is_some();
     Ok(EffectivePolicy {
         level,
         region,
         // Every request leaves an entry, except one that must leave no trace and was not asked to.
-        audit: !zero || chat.options.audit_enabled || ruling.audit.is_some(),
+        audit: !zero || audit_enabled,
+        audit_enabled,
         retention: if zero { Retention::SumsOnly } else { Retention::Records },
     })
 }

@@ -105,6 +105,19 @@ pub struct Rules {
     pub minimum_level: SecurityLevel,
     /// The age, in days, at which a key's secret should be replaced.
     pub rotate_after_days: u64,
+    /// What is kept of the audit trail, and for how long.
+    pub audit: AuditRules,
+}
+
+/// What is kept of the audit trail, and for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AuditRules {
+    /// How many bytes of redacted content are kept beside an entry that asks for it; 0: none.
+    pub content_bytes: usize,
+    /// How many days they are kept.
+    pub content_days: u64,
+    /// How many days entries are kept; 0: for ever.
+    pub retention_days: u64,
 }
 
 /// What holds for one tier.

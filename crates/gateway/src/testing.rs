@@ -175,7 +175,8 @@ impl House {
         let master_key = MasterKey::load_or_create(dir.path()).unwrap();
         let journal = Arc::new(Journal::open(dir.path(), &master_key).unwrap());
         let (metrics, live) = (Arc::new(Metrics::default()), Live::default());
-        let accounting = Accounting { journal, clock, metrics, live };
+        let contents = ContentSealer::new(&master_key);
+        let accounting = Accounting { journal, clock, metrics, live, contents };
         let hasher = master_key.key_hasher();
         let deployments = vec![deployment("first", None), deployment("second", None)];
         let catalog = catalog(deployments, window);
@@ -490,5 +491,6 @@ pub(crate) fn rules() -> Rules {
         default_region: None,
         minimum_level: SecurityLevel::Standard,
         rotate_after_days: 90,
+        audit: AuditRules { content_bytes: 4096, content_days: 30, retention_days: 0 },
     }
 }

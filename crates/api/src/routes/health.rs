@@ -14,7 +14,8 @@ pub(crate) fn show(api: &Api) -> Result<Response<ResponseBody>, ApiError> {
     let now = gateway.now();
     let journal = gateway.journal_is_healthy();
     let database = gateway.database_is_healthy();
-    let mut degraded = !journal || !database;
+    let audit = gateway.keeps_audits();
+    let mut degraded = !journal || !database || !audit;
     let mut providers = Map::new();
     for (id, provider) in &gateway.snapshot().providers {
         let state = provider.health.state(now);
@@ -24,7 +25,11 @@ pub(crate) fn show(api: &Api) -> Result<Response<ResponseBody>, ApiError> {
     let status = |ok: bool| json!({ "status": if ok { "ok" } else { "failing" } });
     let body = json!({
         "status": if degraded { "degraded" } else { "ok" },
-        "components": { "journal": status(journal), "database": status(database) },
+        "components": {
+            "journal": status(journal),
+            "database": status(database),
+            "audit": status(audit),
+        },
         "providers": providers,
     });
     Ok(routes::json(body.to_string().into_bytes()))

@@ -28,7 +28,9 @@ use sluice_gateway::limits::Limits;
 use sluice_gateway::live::Live;
 use sluice_gateway::metrics::Metrics;
 use sluice_gateway::service_key::ServiceKey;
-use sluice_gateway::snapshot::{Provider, Rules, Snapshot, Speeds, TierRules, Timeouts};
+use sluice_gateway::snapshot::{
+    AuditRules, Provider, Rules, Snapshot, Speeds, TierRules, Timeouts,
+};
 use sluice_providers::adapters::openai::OpenAiChat;
 use sluice_providers::endpoint::{Auth, Endpoint, Quirks};
 use sluice_providers::upstream::{Sending, TransportError, Upstream};
@@ -125,6 +127,7 @@ impl House {
             clock: clock.clone(),
             metrics: Arc::new(Metrics::default()),
             live: Live::default(),
+            contents: ContentSealer::new(&master_key),
         };
         let hasher = master_key.key_hasher();
         let gateway = Arc::new(Gateway::new(snapshot(&provider), hasher.clone(), accounting));
@@ -373,5 +376,6 @@ fn rules() -> Rules {
         default_region: None,
         minimum_level: SecurityLevel::Standard,
         rotate_after_days: 90,
+        audit: AuditRules::default(),
     }
 }

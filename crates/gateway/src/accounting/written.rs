@@ -8,7 +8,7 @@ use sluice_core::money::PicoUsd;
 use sluice_core::outcome::Outcome;
 use sluice_core::usage::{Usage, UsageSource};
 use sluice_storage::{
-    AuditEntry, JournalEntry, QUARTER_SECONDS, UsageRecord, UsageSum, window_start,
+    AuditContent, AuditEntry, JournalEntry, QUARTER_SECONDS, UsageRecord, UsageSum, window_start,
 };
 
 use super::{Admitted, Running};
@@ -26,8 +26,9 @@ pub(super) struct Facts {
 }
 
 impl Running {
-    /// One journal write: the usage record or sum, and the audit entry where one is wanted.
-    pub(super) fn write_down(&self, facts: &Facts) {
+    /// One journal write: the usage record or sum, and the audit entry where one is wanted, with the
+    /// content that goes beside it.
+    pub(super) fn write_down(&self, facts: &Facts, content: Option<AuditContent>) {
         let mut record = if self.admitted.policy.retention.is_zero() {
             JournalEntry::Sum(self.sum(facts))
         } else {
@@ -38,10 +39,12 @@ impl Running {
         let _ = match &self.audit_id {
             None => self.accounting.journal.append(std::slice::from_ref(&record)),
             Some(audit_id) => {
-                let audit = JournalEntry::Audit(Box::new(self.audit(audit_id, facts)));
-                let entries = [record, audit];
+                let mut audit = self.audit(audit_id, facts);
+                let content = content.and_then(|it| self.content(&mut audit, &it));
+                let mut entries = vec![record, JournalEntry::Audit(Box::new(audit))];
+                entries.extend(content);
                 let written = self.accounting.journal.append(&entries);
-                [record, _] = entries;
+                record = entries.swap_remove(0);
                 written
             }
         };
@@ -61,6 +64,27 @@ impl Running {
                 duration_ms = millis(facts.duration),
                 "request ended"
             );
+        }
+    }
+
+    /// The content on its way beside its entry, which notes how much it is. While the journal cannot
+    /// be written, entries come first: content would take their memory.
+    fn content(&self, audit: &mut AuditEntry, content: &AuditContent) -> Option<JournalEntry> {
+        let accounting = &self.accounting;
+        if !accounting.journal.healthy() {
+            return None;
+        }
+        let sealed =
+            accounting.contents.seal(&audit.audit_id, &audit.account_id, audit.at, content);
+        match sealed {
+            Ok(line) => {
+                audit.content_bytes = Some(content.kept_bytes());
+                Some(line)
+            }
+            Err(error) => {
+                tracing::error!(%error, "the content of an audited request could not be sealed");
+                None
+            }
         }
     }
 
@@ -149,6 +173,7 @@ impl Running {
             cost: facts.cost,
             outcome: facts.outcome,
             zero_retention: policy.retention.is_zero(),
+            content_bytes: None,
         };
         if policy.retention.is_zero() { entry.for_zero_retention() } else { entry }
     }

@@ -11,6 +11,21 @@ use crate::vendors::Wrong;
 /// Why a change was refused. The messages speak of the matter; each surface adds its own advice.
 #[derive(Debug, thiserror::Error)]
 pub enum AdminError {
+    /// The trail has no such entry, or not in this account.
+    #[error("the audit trail has no entry {id}")]
+    NoSuchEntry {
+        /// The entry's id.
+        id: String,
+    },
+    /// No content is kept beside an entry, or none any more.
+    #[error(
+        "no content is kept beside the entry {id}: only requests that ask for it (`audit_enabled`) and \
+         pass the filter have one, for `audit.content_days`"
+    )]
+    NoContent {
+        /// The entry's id.
+        id: String,
+    },
     /// The actor may not do it.
     #[error("your role does not permit this ({verb})")]
     Forbidden {

@@ -118,7 +118,10 @@ verbs! {
     ChangeRouter      "routers.change"        [A, A, D, N, N, N],
     RemoveRouter      "routers.remove"        [A, A, D, N, N, N],
     SeeRecords        "records.see"           [A, A, D, O, A, A],
+    ExportRecords     "records.export"        [A, A, D, O, A, A],
     SeeTrail          "trail.see"             [A, A, N, N, A, N],
+    ExportTrail       "trail.export"          [A, A, N, N, A, N],
+    ReadContent       "content.read"          [A, N, N, N, A, N],
     SeeProvider       "providers.see"         [A, A, A, A, A, A],
     CreateProvider    "providers.create"      [N, N, N, N, N, N],
     ChangeProvider    "providers.change"      [N, N, N, N, N, N],
@@ -309,12 +312,15 @@ impl Rights {
 
     /// Whether they allow to read the account's audit trail.
     pub(crate) fn allow_trail(&self, account: &AccountId) -> bool {
+        self.allow_account(Verb::SeeTrail, account)
+    }
+
+    /// Whether they allow something in all of the account.
+    pub(crate) fn allow_account(&self, verb: Verb, account: &AccountId) -> bool {
         match self {
             Self::All => true,
             Self::Nobody => false,
-            Self::Of(rank) => {
-                rank.account == *account && Verb::SeeTrail.scope(rank.role) == Scope::Account
-            }
+            Self::Of(rank) => rank.account == *account && verb.scope(rank.role) == Scope::Account,
         }
     }
 

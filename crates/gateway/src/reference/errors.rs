@@ -114,6 +114,9 @@ errors! {
     NO_MODEL_AVAILABLE 503 API "no_model_available" true
         "Sluice is stopping, or the model has no provider at all; with `Retry-After`"
         "wait for `Retry-After`, or ask another model",
+    AUDIT_UNAVAILABLE 503 API "audit_unavailable" true
+        "the request has to be audited (`audit_enabled`, or a policy asks for it), and the server's disk is full or fails; with `Retry-After`"
+        "have the operator make room; a request that need not be audited goes on",
     SERVER_OVERLOADED 503 API "server_overloaded" true
         "the bodies of other requests fill the memory for bodies (`server.body_memory_mib`), or those of the same key fill half of it; with `Retry-After`"
         "wait for `Retry-After`",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sluice_core::organisation::{Holder, Role};
 use sluice_storage::{
     AuditFilter, DepartmentRecord, Organisation, PersonRecord, Record, ServiceRecord, TeamRecord,
-    TrailEntry, TrailKind,
+    TrailEntry, TrailFilter, TrailKind,
 };
 
 use super::*;
@@ -96,7 +96,10 @@ const EXPECTED: &[(&str, [Option<Where>; 7])] = &[
     ("routers.change", [A, A, D, N, N, N, N]),
     ("routers.remove", [A, A, D, N, N, N, N]),
     ("records.see", [A, A, D, O, A, A, A]),
+    ("records.export", [A, A, D, O, A, A, A]),
     ("trail.see", [A, A, N, N, A, N, N]),
+    ("trail.export", [A, A, N, N, A, N, N]),
+    ("content.read", [A, N, N, N, A, N, N]),
     // They belong to no account: whoever is signed in sees them wherever they are.
     ("providers.see", [E, E, E, E, E, E, E]),
     ("providers.create", [N, N, N, N, N, N, E]),
@@ -350,7 +353,8 @@ async fn every_change_leaves_an_entry_and_every_refusal_none() {
     let admin = house.at(NOW);
     let entries = async || {
         let kind = Some(TrailKind::Administration);
-        let filter = AuditFilter { kind, ..AuditFilter::default() };
+        let entries = TrailFilter { kind, ..TrailFilter::default() };
+        let filter = AuditFilter { entries, ..AuditFilter::default() };
         house.store.audit(&filter).await.unwrap()
     };
     let lead = NewPerson {
@@ -406,7 +410,7 @@ async fn every_change_leaves_an_entry_and_every_refusal_none() {
     }
     let sees = lead.keys().await.unwrap();
     assert_eq!(sees.iter().map(|key| &key.id).collect::<Vec<_>>(), [&made.record.id]);
-    assert_eq!(house.store.verify_audit(&house.master_key).await.unwrap().broken, None);
+    assert_eq!(house.store.verify_audit(&house.master_key, &[]).await.unwrap().broken, None);
 }
 
 #[tokio::test]

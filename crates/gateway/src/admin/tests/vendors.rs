@@ -7,7 +7,8 @@ use sluice_core::organisation::Role;
 use sluice_core::secret::Secret;
 use sluice_providers::presets;
 use sluice_storage::{
-    AuditFilter, Doing, Item, ItemChange, ProviderRecord, SealedSecrets, TrailKind, VendorRecords,
+    AuditFilter, Doing, Item, ItemChange, ProviderRecord, SealedSecrets, TrailFilter, TrailKind,
+    VendorRecords,
 };
 
 use super::*;
@@ -74,7 +75,7 @@ async fn a_credential_goes_in_and_comes_out_nowhere() {
     let changed = admin.change_provider(&given, "lab", again, Vec::new()).await.unwrap();
     assert_eq!(changed.settings["region"], "eu-west");
 
-    let filter = AuditFilter { kind: Some(TrailKind::Administration), ..AuditFilter::default() };
+    let filter = AuditFilter { entries: administered(), ..AuditFilter::default() };
     let trail = house.store.audit(&filter).await.unwrap();
     let said = format!("{made:?} {changed:?} {vendors:?} {served:?} {trail:?}");
     for secret in ["sk-very-secret", "hdr-secret"] {
@@ -283,12 +284,15 @@ async fn only_operators_change_what_concerns_all_accounts() {
         made.unwrap();
         assert_eq!(tested.unwrap().models.unwrap().len(), 3);
         them.create_model(&given, "own", at_lab()).await.unwrap();
-        let filter =
-            AuditFilter { kind: Some(TrailKind::Administration), ..AuditFilter::default() };
+        let filter = AuditFilter { entries: administered(), ..AuditFilter::default() };
         let trail = house.store.audit(&filter).await.unwrap();
         let trail = format!("{trail:?}");
         assert!(trail.contains("model:own") && trail.contains(account.as_str()));
     }
     let nobody = house.acting(Actor::Nobody, NOW);
     assert!(matches!(nobody.providers(&given).await, Err(AdminError::Forbidden { .. })));
+}
+
+fn administered() -> TrailFilter {
+    TrailFilter { kind: Some(TrailKind::Administration), ..TrailFilter::default() }
 }

@@ -11,7 +11,9 @@ use std::time::Duration;
 use sluice_core::clock::UnixMillis;
 use sluice_core::organisation::{Actor, Role};
 use sluice_core::secret::Secret;
-use sluice_storage::{AuditFilter, MasterKey, PersonRecord, Store, TrailEntry, TrailKind};
+use sluice_storage::{
+    AuditFilter, MasterKey, PersonRecord, Store, TrailEntry, TrailFilter, TrailKind,
+};
 
 use super::*;
 use crate::admin::{Admin, AdminError, Invitation, Kind, Which};
@@ -98,7 +100,8 @@ impl House {
     /// The verbs of the trail with what each says, the earliest first.
     async fn trail(&self) -> Vec<(String, serde_json::Value)> {
         let kind = Some(TrailKind::Administration);
-        let filter = AuditFilter { kind, ..AuditFilter::default() };
+        let entries = TrailFilter { kind, ..TrailFilter::default() };
+        let filter = AuditFilter { entries, ..AuditFilter::default() };
         let mut trail = self.store.audit(&filter).await.unwrap();
         trail.reverse();
         let entries = trail.into_iter().map(|chained| match chained.entry {

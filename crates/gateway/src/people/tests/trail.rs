@@ -64,7 +64,7 @@ async fn everything_leaves_an_entry_and_secrets_are_nowhere() {
     assert_eq!(verbs, expected);
     assert_eq!(trail[4].1["surface"], "dashboard");
     assert_eq!(trail[4].1["after"]["browser"], "Mozilla/5.0");
-    assert_eq!(house.store.verify_audit(&house.master_key).await.unwrap().broken, None);
+    assert_eq!(house.store.verify_audit(&house.master_key, &[]).await.unwrap().broken, None);
 
     let mut secrets = vec![
         PASSWORD,
