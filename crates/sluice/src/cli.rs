@@ -271,8 +271,11 @@ async fn run(command: Command, out: &mut dyn Write, err: &mut dyn Write) -> io::
             }
             Err(problems) => refuse(&problems, err),
         },
+        Command::Audit(args) if args.is_of_a_file() => audit::run_on_a_file(&args, out, err),
         Command::Audit(args) => match recorded(args.config.as_deref()) {
-            Ok(settings) => audit::run(args, &settings.storage.location(), out, err).await,
+            Ok(settings) => {
+                audit::run(args, &settings.storage.location(), clock.now(), out, err).await
+            }
             Err(problems) => refuse(&problems, err),
         },
         Command::Storage(args) => match recorded(args.config.as_deref()) {

@@ -6,6 +6,7 @@ mod config;
 mod links;
 mod probe;
 mod serve;
+mod syslog;
 
 use std::process::ExitCode;
 

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use serde_json::json;
 use sluice_testkit::{Config, FakeUpstream, Sluice, until};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_sluice");
@@ -45,6 +46,37 @@ async fn records_are_kept_in_memory_until_the_disk_takes_them_again() {
     sluice.ask(5).await;
     has_records(&sluice, 25).await;
     assert_eq!(sluice.stop().await.code(), Some(0), "{}", sluice.stderr());
+}
+
+#[tokio::test]
+async fn what_must_be_audited_is_refused_while_the_disk_refuses_and_the_rest_goes_on() {
+    let (sluice, _upstream) = sluice().await;
+    let audited = json!({
+        "model": "mock",
+        "messages": [{ "role": "user", "content": "Hello!" }],
+        "audit_enabled": true,
+    });
+    assert_eq!(sluice.chat(sluice.key(), &audited).await.status, 200);
+    block_journal(&sluice.data_dir());
+    sluice.ask(1).await;
+    sluice.is_ready(false).await;
+    let refused = sluice.chat(sluice.key(), &audited).await;
+    assert_eq!(refused.status, 503, "{}", refused.text());
+    let error = &refused.json()["error"];
+    assert_eq!(
+        (&error["type"], &error["code"]),
+        (&"api_error".into(), &"audit_unavailable".into())
+    );
+    assert_eq!(refused.header("retry-after"), "30");
+    sluice.ask(1).await;
+    let health = sluice.get("/api/v1/health", sluice.key()).await.json();
+    assert_eq!(health["status"], "degraded");
+    assert_eq!(health["components"]["audit"]["status"], "failing");
+
+    std::fs::remove_file(sluice.data_dir().join("journal")).unwrap();
+    sluice.is_ready(true).await;
+    assert_eq!(sluice.chat(sluice.key(), &audited).await.status, 200);
+    has_records(&sluice, 4).await;
 }
 
 #[tokio::test]

@@ -150,7 +150,7 @@ async fn the_trail_of_an_earlier_version_has_the_same_head() {
     let folder = tempfile::tempdir().unwrap();
     copy_fixture(folder.path());
     let store = Store::open(folder.path()).await.unwrap();
-    let trail = store.verify_audit(&MasterKey::load(folder.path()).unwrap()).await.unwrap();
+    let trail = store.verify_audit(&MasterKey::load(folder.path()).unwrap(), &[]).await.unwrap();
     assert_eq!((trail.entries, trail.head.as_str()), AUDIT_HEAD);
     store.close().await;
 }

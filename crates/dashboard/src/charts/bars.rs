@@ -53,7 +53,7 @@ impl Slot {
 }
 
 /// A cell of a file. What a spreadsheet would take for a formula is not one any more.
-pub(crate) fn csv_cell(text: &str) -> String {
+pub fn csv_cell(text: &str) -> String {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let text = if is_formula { format!("'{text}") } else { text.to_owned() };
     if text.contains([',', '"', '\n', '\r']) {

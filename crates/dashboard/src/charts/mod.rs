@@ -9,8 +9,7 @@ mod scale;
 mod spark;
 mod waterfall;
 
-pub(crate) use bars::csv_cell;
-pub use bars::{Bars, Series, Slot};
+pub use bars::{Bars, Series, Slot, csv_cell};
 pub use scale::Unit;
 pub use spark::{Meter, spark};
 pub use waterfall::{Step, Waterfall};

@@ -9,6 +9,8 @@ use axum::response::Response;
 use futures_util::StreamExt as _;
 use http::header::{CACHE_CONTROL, ETAG, HOST, IF_NONE_MATCH, ORIGIN};
 use http::{HeaderMap, HeaderValue, StatusCode};
+use serde_json::json;
+use sluice_gateway::admin::Verb;
 use sluice_gateway::people::{Session, Visitor};
 use sluice_gateway::proxies::Client;
 
@@ -56,7 +58,10 @@ pub(super) async fn answer(
         (Err(failure), _) => Err(failure),
         (Ok(()), None) => Err(Failure::Missing),
         (Ok(()), Some(route)) => {
-            let answered = (route.handler)(ask.clone()).await;
+            let answered = match note_export(&ask, route).await {
+                Ok(()) => (route.handler)(ask.clone()).await,
+                Err(failure) => Err(failure),
+            };
             if route.method == Method::Post {
                 take_over(&ask).await;
             }
@@ -64,6 +69,24 @@ pub(super) async fn answer(
         }
     };
     answered.unwrap_or_else(|failure| failure.into_reply(&ask)).into_response(is_https)
+}
+
+/// So many characters of an address are noted.
+const LONGEST_NOTED: usize = 500;
+
+/// Whoever takes figures away as a file leaves an entry in the trail first.
+async fn note_export(ask: &Ask, route: &Route) -> Result<(), Failure> {
+    let is_file = [".csv", ".jsonl"].iter().any(|ending| route.path.ends_with(ending));
+    if !is_file || ask.session.is_none() {
+        return Ok(());
+    }
+    let verb = match route.access {
+        Access::May(Verb::SeeTrail) => Verb::ExportTrail,
+        _ => Verb::ExportRecords,
+    };
+    let address: String = ask.query.here().chars().take(LONGEST_NOTED).collect();
+    let details = json!({ "address": address });
+    Ok(ask.admin()?.note_export(None, verb, details).await?)
 }
 
 /// What a form has changed is in force before it is answered: whoever reads "it works again" tries it.

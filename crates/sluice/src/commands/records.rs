@@ -133,9 +133,18 @@ pub(crate) enum CommandError {
     /// What was asked for is not there.
     #[error("{0}")]
     NotFound(String),
+    /// It could not be done.
+    #[error("{0}")]
+    Failed(String),
     /// The output cannot be written.
     #[error(transparent)]
     Output(#[from] io::Error),
+}
+
+impl From<String> for CommandError {
+    fn from(problem: String) -> Self {
+        Self::Failed(problem)
+    }
 }
 
 impl From<StorageError> for CommandError {
@@ -153,7 +162,7 @@ pub(crate) fn settle(result: Result<Exit, CommandError>, err: &mut dyn Write) ->
             writeln!(err, "{problem}")?;
             return Ok(Exit::Usage);
         }
-        Err(CommandError::NotFound(problem)) => {
+        Err(CommandError::NotFound(problem) | CommandError::Failed(problem)) => {
             writeln!(err, "{problem}")?;
             return Ok(Exit::Failed);
         }

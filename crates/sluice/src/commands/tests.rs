@@ -108,7 +108,7 @@ impl House {
             Line::Keys(args) => keys::run(args, &self.settings, NOW, out, err).await,
             Line::Accounts(args) => accounts::run(args, &self.settings, NOW, out, err).await,
             Line::Usage(args) => usage::run(args, &folder, NOW, out, err).await,
-            Line::Audit(args) => audit::run(args, &folder, out, err).await,
+            Line::Audit(args) => audit::run(args, &folder, NOW, out, err).await,
             Line::Budgets(args) => {
                 crate::commands::budgets::run(args, &self.settings, NOW, out, err).await
             }

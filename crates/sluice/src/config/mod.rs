@@ -43,8 +43,8 @@ pub(crate) use problem::{Problem, Problems};
 pub(crate) use providers::local_candidates;
 use read::{FromToml, Node, Reader, find};
 use sections::{
-    KeyPolicy, LogSettings, Root, SecuritySettings, ServerSettings, StorageSettings, TierLimits,
-    TimeoutSettings,
+    AuditSettings, KeyPolicy, LogSettings, Root, SecuritySettings, ServerSettings, StorageSettings,
+    TierLimits, TimeoutSettings,
 };
 
 /// The name of the configuration file that is looked for in the current folder.
@@ -75,6 +75,8 @@ pub(crate) struct Settings {
     pub(crate) limits: TierLimits,
     /// `[keys]`.
     pub(crate) keys: KeyPolicy,
+    /// `[audit]`.
+    pub(crate) audit: AuditSettings,
     /// `[security]`.
     pub(crate) security: SecuritySettings,
     /// The departments, teams, people and budgets that the file holds.
@@ -206,6 +208,7 @@ impl Settings {
             log: root.log,
             limits: root.limits,
             keys: root.keys,
+            audit: root.audit,
             security: root.security,
             organisation,
             providers: served.providers,
@@ -252,6 +255,7 @@ impl Settings {
             ),
             ("storage.data_dir", old.storage.data_dir != new.storage.data_dir),
             ("storage.url", old.storage.url != new.storage.url),
+            ("audit.syslog", old.audit.syslog != new.audit.syslog),
             ("log.format", old.log.format != new.log.format),
             ("log.level", old.log.level != new.log.level),
         ]

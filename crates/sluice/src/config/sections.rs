@@ -23,7 +23,7 @@ pub(crate) use super::policies::PolicySection;
 use super::read::{Entries, Repeated, Schema, section};
 use super::values::{
     Allowance, BaseUrl, Count, DatabaseUrl, FilePath, Headers, Listener, Name, Origin, Seconds,
-    SecretFile, Text,
+    SecretFile, SyslogTarget, Text,
 };
 use super::web::{ProxyNetwork, PublicUrl};
 use super::words::{LogFormat, LogLevel};
@@ -45,6 +45,7 @@ section! {
         log: LogSettings = {},
         limits: TierLimits = {},
         keys: KeyPolicy = {},
+        audit: AuditSettings = {},
         security: SecuritySettings = {},
         providers: Entries<ProviderSection> = [],
         models: Entries<ModelSection> = [],
@@ -329,6 +330,24 @@ impl LevelSettings {
             unreadable: self.unreadable,
             failure: self.filter_failure,
         }
+    }
+}
+
+section! {
+    /// What is kept of the audit trail.
+    AuditSettings {
+        /// How much of the redacted content of a request and its answer is kept beside an audit entry
+        /// that somebody asked for (audit_enabled), in KiB. It is encrypted with the account's key.
+        /// 0 keeps none.
+        content_kib: Count<0, 16_384> = 256,
+        /// How long that content is kept, in days.
+        content_days: Count<1, 3_650> = 30,
+        /// How long audit entries are kept, in days; 0 for ever. Older ones are removed behind a signed
+        /// checkpoint, so that the rest can still be verified.
+        retention_days: Count<0, 36_500> = 0,
+        /// Where every entry and signed head is sent as well, as syslog messages (RFC 5424):
+        /// udp://HOST:PORT, tcp://HOST:PORT, or unix:/dev/log; "" for nowhere. Needs a restart.
+        syslog: SyslogTarget = "",
     }
 }
 

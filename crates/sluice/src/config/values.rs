@@ -13,11 +13,17 @@ use sluice_storage::Location;
 use toml::de::DeValue;
 
 use super::environment::hash_of;
+use crate::syslog::SyslogAddress;
+
 use super::read::{FromToml, Node, Reader, Shape, article};
 
 /// A listener's address, or none: `""`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Listener(pub(crate) Option<SocketAddr>);
+
+/// Where a syslog server listens, or none: `""`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SyslogTarget(pub(crate) Option<SyslogAddress>);
 
 /// A length of time in whole seconds, at least `MIN`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -291,6 +297,23 @@ impl FromToml for Listener {
             return Some(Self(None));
         }
         SocketAddr::read(value, default, reader).map(|address| Self(Some(address)))
+    }
+}
+
+impl FromToml for SyslogTarget {
+    const SHAPE: Shape = Shape::Value;
+
+    fn read(value: &Node<'_>, _: Option<&Node<'_>>, reader: &mut Reader<'_>) -> Option<Self> {
+        let text = reader.text_of(value)?;
+        if text.is_empty() {
+            return Some(Self(None));
+        }
+        let Ok(address) = SyslogAddress::parse(&text) else {
+            let fix = format!("write {}, or \"\" for none", SyslogAddress::FORM);
+            reader.wrong(value, format!("{} is no address of a syslog server", shown(value)), &fix);
+            return None;
+        };
+        Some(Self(Some(address)))
     }
 }
 

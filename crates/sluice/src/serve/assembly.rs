@@ -10,7 +10,9 @@ use sluice_core::key::{AccountTier, KeyClass};
 use sluice_core::secret::Secret;
 use sluice_gateway::health::ProviderHealth;
 use sluice_gateway::limits::Limits;
-use sluice_gateway::snapshot::{Provider, Rules, Snapshot, Speeds, TierRules, Timeouts};
+use sluice_gateway::snapshot::{
+    AuditRules, Provider, Rules, Snapshot, Speeds, TierRules, Timeouts,
+};
 use sluice_providers::presets::WireDialect;
 use sluice_providers::simulator::{Pace, Simulator};
 use sluice_providers::transport::HttpUpstream;
@@ -147,5 +149,11 @@ pub(crate) fn rules(settings: &Settings) -> Rules {
         default_region: settings.default_region,
         minimum_level: settings.security.minimum_level,
         rotate_after_days: settings.keys.rotation_advice_days.into(),
+        audit: AuditRules {
+            content_bytes: usize::try_from(settings.audit.content_kib.0 << 10)
+                .unwrap_or(usize::MAX),
+            content_days: settings.audit.content_days.0,
+            retention_days: settings.audit.retention_days.0,
+        },
     }
 }

@@ -15,6 +15,7 @@ mod pages;
 mod reload;
 mod seats;
 mod stall;
+mod trail;
 mod vendors;
 mod watch;
 
@@ -35,7 +36,9 @@ use sluice_gateway::metrics::Metrics;
 use sluice_gateway::people::{People, PeopleError};
 use sluice_gateway::vendors::Vendors;
 use sluice_security::scan::SettingsProblem;
-use sluice_storage::{DataLock, Ingester, Journal, MasterKey, StorageError, Store, Unwritten};
+use sluice_storage::{
+    ContentSealer, DataLock, Ingester, Journal, MasterKey, StorageError, Store, Unwritten,
+};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::cli::Source;
@@ -143,6 +146,7 @@ async fn serve(
         clock: clock.clone(),
         metrics,
         live: Live::default(),
+        contents: ContentSealer::new(&master_key),
     };
 
     let assembly = Assembly::new(&settings, clock.clone(), &master_key);
@@ -222,6 +226,16 @@ async fn serve(
     let ingesting = tokio::spawn(background::ingest(ingester, gateway.clone(), stopped.clone()));
     tokio::spawn(background::sync(journal.clone()));
     tokio::spawn(background::housekeeping(store.clone(), people.clone(), clock.clone()));
+    let keeper = trail::Keeper {
+        store: store.clone(),
+        master_key: master_key.clone(),
+        gateway: gateway.clone(),
+        clock: clock.clone(),
+    };
+    tokio::spawn(keeper.clone().keep());
+    if let Some(address) = settings.audit.syslog.0.clone() {
+        tokio::spawn(keeper.clone().forward(address));
+    }
     tokio::spawn(database::keep(serving, store.clone()));
     let reload = reload::Reload {
         source,
@@ -283,6 +297,7 @@ async fn serve(
         }
         return Ok(exit);
     }
+    keeper.sign().await;
     store.close().await;
     drop(page_threads);
     if let Some(unwritten) = unwritten {

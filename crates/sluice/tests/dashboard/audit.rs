@@ -1,5 +1,7 @@
 //! The audit trail in the browser.
 
+use sluice_testkit::until;
+
 use crate::browser::Browser;
 use crate::sluice;
 
@@ -32,6 +34,13 @@ async fn the_trail_is_filtered_exported_and_verified() {
         lines.body.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 2);
     assert_eq!(lines[0]["after"]["name"], "research");
+
+    // Whoever takes it away as a file stands in it.
+    let exports = owner.get("/audit?action=trail.export").await;
+    assert_eq!(exports.body.matches("<code>trail.export</code>").count(), 2, "{}", exports.body);
+    owner.get("/requests.csv?period=24h").await;
+    let exports = owner.get("/audit?action=records.export").await;
+    assert!(exports.has("/requests.csv?period=24h"), "{}", exports.body);
 
     let verified = owner.form("/audit/verify?kind=administration", &[]).await;
     assert!(verified.status == 200 && verified.has("The chain holds"), "{}", verified.body);
@@ -69,4 +78,38 @@ async fn the_trail_is_read_page_by_page() {
     // An export has them all, though it reads them a hundred at a time.
     let csv = owner.get("/audit.csv?action=departments.create").await;
     assert_eq!(csv.body.lines().count(), 111);
+}
+
+#[tokio::test]
+async fn owners_and_auditors_read_content_and_leave_an_entry() {
+    let (sluice, _upstream) = sluice().await;
+    let mut owner = Browser::welcome(&sluice).await;
+    let body = serde_json::json!({
+        "model": "mock",
+        "messages": [{ "role": "user", "content": "Ask j.doe@busy-mill.org, please." }],
+        "audit_enabled": true,
+    });
+    let reply = sluice.chat(sluice.key(), &body).await;
+    let id = reply.json()["security"]["audit_id"].as_str().unwrap().to_owned();
+    let path = format!("/audit/{id}");
+    let entry =
+        until("the entry", async || Some(owner.get(&path).await).filter(|page| page.status == 200))
+            .await;
+    assert!(entry.has("Show the content") && !entry.has("please."), "{}", entry.body);
+    let shown = owner.form(&format!("{path}/content"), &[]).await;
+    assert!(shown.status == 200 && shown.has("please."), "{}", shown.body);
+    assert!(!shown.has("j.doe@"), "{}", shown.body);
+    assert!(owner.get("/audit?action=content.read").await.has(&id));
+
+    let mut admin = Browser::invited(&sluice, "admin@example.org", "--role admin").await;
+    assert!(admin.get(&path).await.has("Owners and auditors may read it"));
+    assert_eq!(admin.form(&format!("{path}/content"), &[]).await.status, 403);
+    let mut auditor = Browser::invited(&sluice, "auditor@example.org", "--role auditor").await;
+    auditor.get(&path).await;
+    assert_eq!(auditor.form(&format!("{path}/content"), &[]).await.status, 200);
+    // An entry without content says so.
+    let adm = owner.get("/audit?kind=administration").await;
+    let other = adm.between("/audit/adm_", "\"").map(|rest| format!("/audit/adm_{rest}")).unwrap();
+    owner.get(&other).await;
+    assert_eq!(owner.form(&format!("{other}/content"), &[]).await.status, 404);
 }

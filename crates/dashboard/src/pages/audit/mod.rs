@@ -16,7 +16,7 @@ use sluice_gateway::{
 };
 use tokio::sync::Semaphore;
 
-use crate::components::{Empty, Filter, Offer, Problem, Query, Text};
+use crate::components::{Code, Empty, Filter, Moment, Offer, Problem, Query, Text};
 use crate::format;
 use crate::layout::Head;
 use crate::pages::organisation::kinds;
@@ -24,7 +24,7 @@ use crate::web::{
     Access, Answer, Ask, Failure, Reply, Route, get, page, page_with, post, see_other,
 };
 use entry::Names;
-use view::{Audit, Verified};
+use view::{Audit, Kept, Verified};
 
 pub(crate) use view::samples;
 
@@ -112,10 +112,33 @@ async fn listing(ask: &Ask) -> Result<Audit, Failure> {
         filters,
         problem: None,
         verified: None,
+        head_to_keep: head_to_keep(ask).await?,
         rows,
         empty,
         csrf: ask.csrf(),
     })
+}
+
+/// The last head, for whoever keeps it elsewhere.
+async fn head_to_keep(ask: &Ask) -> Result<Option<Kept>, Failure> {
+    let (head, public_key) = ask.admin()?.latest_head().await?;
+    let Some(head) = head else { return Ok(None) };
+    let rules = ask.shared.gateway.snapshot().rules.audit;
+    let entries = match rules.retention_days {
+        0 => "Entries are kept for ever".to_owned(),
+        days => format!("Entries are kept for {}", format::plural(days, "day", "days")),
+    };
+    let content = match rules.content_bytes {
+        0 => "no content beside them".to_owned(),
+        _ => format!("content beside them for {}", format::plural(rules.content_days, "day", "days")),
+    };
+    Ok(Some(Kept {
+        number: format::count(head.seq),
+        signed: Moment::minute(&ask.calendar(), head.at),
+        line: Code::new("Head", serde_json::to_string(&head).unwrap_or_default()),
+        public_key,
+        kept_for: format!("{entries}, {content}."),
+    }))
 }
 
 fn chips(query: &Query, names: &Names) -> Vec<Filter> {

@@ -1,6 +1,6 @@
 use askama::Template;
 
-use crate::components::{Badge, Csrf, Empty, Filters, Moment, Pager, Problem, Query, State, Text};
+use crate::components::{Badge, Code, Csrf, Empty, Filters, Moment, Pager, Problem, Query, State, Text};
 use crate::layout::{Head, Place, View};
 use crate::sample::{self, Names};
 
@@ -17,6 +17,8 @@ pub(crate) struct Audit {
     pub(super) filters: Filters,
     pub(super) problem: Option<Problem>,
     pub(super) verified: Option<Verified>,
+    /// What to keep elsewhere; nothing where nothing was signed yet.
+    pub(super) head_to_keep: Option<Kept>,
     pub(super) rows: Vec<EntryRow>,
     pub(super) pager: Pager,
     pub(super) empty: Empty,
@@ -30,6 +32,17 @@ pub(super) struct Verified {
     pub(super) head: String,
     /// Where it does not hold: number, what was done, what is wrong.
     pub(super) broken: Option<(String, String, String)>,
+}
+
+/// The last signed head.
+pub(super) struct Kept {
+    pub(super) number: String,
+    pub(super) signed: Moment,
+    /// The head itself.
+    pub(super) line: Code,
+    pub(super) public_key: String,
+    /// How long entries and content are kept.
+    pub(super) kept_for: String,
 }
 
 /// One entry.
@@ -55,6 +68,10 @@ impl View for Audit {
     fn place(&self) -> Option<Place> {
         Some(Place::Audit)
     }
+}
+
+fn head() -> String {
+    "9f2c6d1b7a40e3558c1d90b2f4a7e6c35d8b1f0a2c9e7d6b4a3f1e0d9c8b7a65".to_owned()
 }
 
 #[expect(clippy::type_complexity, reason = "a table of samples, a line each")]
@@ -151,6 +168,13 @@ fn make(names: Names, times: u64) -> Audit {
         csv: "/audit.csv".into(),
         json: "/audit.jsonl".into(),
         verify: "/audit/verify".into(),
+        head_to_keep: (times > 0).then(|| Kept {
+            number: "48,200".into(),
+            signed: Moment::minute(&calendar, sample::before(1_200_000)),
+            line: Code::new("Head", format!("{{\"seq\":48200,\"hash\":\"{}\"}}", head())),
+            public_key: head(),
+            kept_for: "Entries are kept for ever, content beside them for 30 days.".into(),
+        }),
         problem: None,
         verified: None,
         pager: query.pager(format!("{} of 48,213 entries", rows.len()), None, Some("48206")),
@@ -168,7 +192,6 @@ pub(crate) fn samples() -> Vec<(&'static str, Audit)> {
     let mut states = sample::in_all_names(|names| make(names, 1));
     states.insert(0, ("empty", make(Names::Plain, 0)));
     states.push(("full", make(Names::Plain, 7)));
-    let head = || "9f2c6d1b7a40e3558c1d90b2f4a7e6c35d8b1f0a2c9e7d6b4a3f1e0d9c8b7a65".to_owned();
     states.push((
         "verified",
         Audit {

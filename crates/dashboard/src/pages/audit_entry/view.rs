@@ -1,6 +1,6 @@
 use askama::Template;
 
-use crate::components::{Badge, Code, State, Text};
+use crate::components::{Badge, Code, Csrf, Problem, State, Text};
 use crate::layout::{Head, Place, View};
 use crate::sample::{self, Names};
 
@@ -17,6 +17,26 @@ pub(crate) struct Entry {
     /// What changed: member, before, after.
     pub(super) changes: Vec<(Text, Text, Text)>,
     pub(super) json: Code,
+    /// The content that is kept beside it.
+    pub(super) content: Option<Content>,
+    pub(super) problem: Option<Problem>,
+    pub(super) csrf: Csrf,
+}
+
+/// The redacted content beside an entry.
+pub(super) enum Content {
+    /// It is there: how many bytes, and where it is asked for; `None`: not by this reader.
+    Kept { size: String, path: Option<String> },
+    /// It was asked for.
+    Shown(Shown),
+}
+
+/// Redacted content.
+pub(super) struct Shown {
+    pub(super) request: Code,
+    /// What each piece is, and its text.
+    pub(super) answer: Vec<(String, Text)>,
+    pub(super) is_cut: bool,
 }
 
 impl View for Entry {
@@ -53,6 +73,9 @@ fn make(names: Names) -> Entry {
             "As it was written",
             "{\n  \"kind\": \"administration\",\n  \"verb\": \"people.change\"\n}",
         ),
+        content: None,
+        problem: None,
+        csrf: sample::csrf(),
     }
 }
 
@@ -62,6 +85,30 @@ pub(crate) fn samples() -> Vec<(&'static str, Entry)> {
     let result = Some(Badge::new(State::Good, "completed"));
     let link = Some(("The request", "/requests/req_01".to_owned()));
     let head = Head::new("request").below("Audit", "/audit").stamp("22 Nov 14:03");
-    states.push(("request", Entry { head, result, link, changes: vec![], ..make(Names::Plain) }));
+    let content = |path: Option<&str>| {
+        let path = path.map(str::to_owned);
+        Some(Content::Kept { size: "3,412".to_owned(), path })
+    };
+    let request = |content, names| Entry {
+        head: head.clone(),
+        result: result.clone(),
+        link: link.clone(),
+        changes: vec![],
+        content,
+        ..make(names)
+    };
+    let path = Some("/audit/aud_019aa8f0002/content");
+    states.push(("request", request(content(path), Names::Plain)));
+    states.push(("content-of-others", request(content(None), Names::Plain)));
+    let said = "Write to [EMAIL_1]: the release is on Friday.";
+    let shown = Content::Shown(Shown {
+        request: Code::new(
+            "What the model was sent",
+            "{\n  \"messages\": [\n    { \"role\": \"user\", \"content\": \"Who is [EMAIL_1]?\" }\n  ]\n}",
+        ),
+        answer: vec![("content".to_owned(), said.into()), ("tool_call".to_owned(), "read {}".into())],
+        is_cut: true,
+    });
+    states.push(("content", request(Some(shown), Names::Plain)));
     states
 }

@@ -62,6 +62,7 @@ fn audit_entry(id: u64) -> JournalEntry {
         cost: None,
         outcome: Outcome::Completed,
         zero_retention: true,
+        content_bytes: None,
     }))
 }
 
