@@ -29,8 +29,8 @@ use sluice_routing::quality::Quality;
 use sluice_routing::router::{Member, Policy, Router};
 use sluice_security::request::{Filter, FilterSettings};
 use sluice_storage::{
-    AccountRecord, Journal, JournalEntry, KeyHasher, KeyRecord, MasterKey, Organisation,
-    SecretRecord, Store, UsageRecord,
+    AccountRecord, ContentSealer, Journal, JournalEntry, KeyHasher, KeyRecord, MasterKey,
+    Organisation, SecretRecord, Store, UsageRecord,
 };
 use tokio::time::Instant;
 
@@ -46,7 +46,7 @@ use crate::plan::Candidate;
 use crate::policy::{Ruling, sources};
 use crate::principal::Principal;
 use crate::request::RequestContext;
-use crate::snapshot::{Provider, Rules, Snapshot, Speeds, Timeouts};
+use crate::snapshot::{AuditRules, Provider, Rules, Snapshot, Speeds, Timeouts};
 
 /// 2026-11-21, 09:30 in UTC.
 pub(crate) const NOW: UnixMillis = UnixMillis(1_795_253_400_000);

@@ -37,7 +37,7 @@ use sluice_providers::upstream::{Sending, TransportError, Upstream};
 use sluice_routing::catalog::{Capabilities, Catalog, Deployment, Model};
 use sluice_security::request::{Filter, FilterSettings};
 use sluice_storage::{
-    AccountRecord, Journal, KeyRecord, Known, MasterKey, Organisation, SecretRecord,
+    AccountRecord, ContentSealer, Journal, KeyRecord, Known, MasterKey, Organisation, SecretRecord,
 };
 
 /// 2026-11-21, 09:30 in UTC.

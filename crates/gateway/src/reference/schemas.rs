@@ -116,7 +116,7 @@ pub const SCHEMAS: &[Schema] = &[
             may(
                 "audit_enabled",
                 Boolean,
-                "writes an audit entry, without content, even if `zero_retention` would leave none",
+                "writes an audit entry with the redacted content, or without it where `zero_retention` would leave none at all; the request is refused while no entry can be written",
             ),
             may(
                 "zero_retention",
