@@ -81,6 +81,8 @@ impl Things {
             "accounts create --name elsewhere --tier highest",
             "budgets set --for team:compilers --measure usd --limit 50",
             "routers create svc/ours --for team:compilers --members mock",
+            // A version to go back to.
+            "routers set svc/ours --max-cost 5",
         ] {
             sluice.done(line).await;
         }
