@@ -36,6 +36,8 @@ const ROTATING: &str = "rotate the master key";
 const ROOT: &str = "root";
 /// What ids of accounts' keys begin with.
 const PREFIX: &str = "dk_";
+/// What has to hold where a draft of a master key is written or removed.
+const WRITABLE: &str = "make sure that this user may write there";
 /// What a rotation locks, in the data folder.
 const LOCK: &str = "master.key.lock";
 
@@ -78,15 +80,20 @@ impl Store {
         let key = self.with_root(key).await?;
         self.check_master_key(&key).await?;
         // The first one is the root as well, and would pass for ever.
-        let needed = self.needed_master_key().await?.filter(|needed| *needed != key.id());
-        if let Some(needed) = needed
-            && !self.wraps_root(&key).await?
-        {
-            let (path, found) = (key.path().to_owned(), key.id());
-            let database = self.location().database();
-            return Err(StorageError::KeyIsAnother { path, found, database, needed: Some(needed) });
-        }
+        self.check_wraps(&key).await?;
         Ok(key)
+    }
+
+    /// Refuses a master key that does not wrap what the database has: a file that was put back after a
+    /// rotation.
+    async fn check_wraps(&self, key: &MasterKey) -> Result<(), StorageError> {
+        let needed = self.needed_master_key().await?;
+        if needed.as_ref() == Some(&key.id()) || self.wraps_root(key).await? {
+            return Ok(());
+        }
+        let (path, found) = (key.path().to_owned(), key.id());
+        let database = self.location().database();
+        Err(StorageError::KeyIsAnother { path, found, database, needed })
     }
 
     async fn wraps_root(&self, key: &MasterKey) -> Result<bool, StorageError> {
@@ -163,6 +170,7 @@ impl Store {
     ) -> Result<BTreeMap<String, DataKey>, StorageError> {
         // Another process may have rotated the master key since this one has started.
         let master = master.as_it_is_now()?;
+        self.check_wraps(&master).await?;
         let rows = sql("SELECT id, wrapped FROM wrapped_keys WHERE wrapped_by = $1 AND id <> $2")
             .bind(master.id())
             .bind(ROOT)
@@ -202,22 +210,25 @@ impl Store {
         Ok(rotated)
     }
 
-    /// Ends a rotation that was killed after the file had its new key. For a server that starts.
+    /// Ends a rotation that was killed, or removes what it has left. For a server that starts.
     pub async fn end_broken_rotation(
         &self,
         key: &MasterKey,
         now: UnixMillis,
     ) -> Result<(), StorageError> {
         let _lock = RotationLock::wait(self.data_dir()).await?;
-        self.forget_others(key).await?;
+        self.check_wraps(key).await?;
+        Draft::discard(key)?;
         let doing = Doing { at: now, actor: Actor::Sluice, surface: "start", judged_at: None };
-        let Some(old) = self.needed_master_key().await?.filter(|needed| *needed != key.id()) else {
-            return Ok(());
-        };
-        self.finish_rotation(key, &doing, &"".into(), &old).await
+        // The file has its new key.
+        if let Some(old) = self.needed_master_key().await?.filter(|needed| *needed != key.id()) {
+            return self.finish_rotation(key, &doing, &"".into(), &old).await;
+        }
+        self.forget_others(key).await
     }
 
-    /// Forgets what the old master key has wrapped, and notes in the trail that there is a new one.
+    /// Notes in the trail that there is a new master key, and forgets what the old one has wrapped. That
+    /// comes last: as long as the database says that it needs a key, it has everything that key wraps.
     async fn finish_rotation(
         &self,
         new: &MasterKey,
@@ -225,19 +236,21 @@ impl Store {
         account: &AccountId,
         old: &str,
     ) -> Result<(), StorageError> {
-        self.forget_others(new).await?;
-        self.need_master_key(&new.id()).await?;
         let note = Note {
             verb: "secrets.rotate-master-key",
             subject: "deployment".to_owned(),
             account_id: account.clone(),
             details: json!({ "old": old, "new": new.id() }),
         };
-        self.note_deed(new, doing, note).await
+        self.note_deed(new, doing, note).await?;
+        self.need_master_key(&new.id()).await?;
+        self.forget_others(new).await
     }
 
-    /// Removes what other master keys have wrapped.
+    /// Removes what other master keys have wrapped, where `key` wraps all of it. Only whoever holds the
+    /// lock may do it.
     async fn forget_others(&self, key: &MasterKey) -> Result<(), StorageError> {
+        self.check_wraps(key).await?;
         sql("DELETE FROM wrapped_keys WHERE wrapped_by <> $1")
             .bind(key.id())
             .execute(self.database())
@@ -358,18 +371,20 @@ struct Draft {
 }
 
 impl Draft {
-    fn write(old: &MasterKey) -> Result<Self, StorageError> {
-        let path = old.path().with_extension("key.next");
-        let failed = |error| {
-            StorageError::file(ROTATING, &path, "make sure that this user may write there")(error)
-        };
-        // What a killed rotation has left.
+    /// Removes what a killed rotation has left.
+    fn discard(of: &MasterKey) -> Result<PathBuf, StorageError> {
+        let path = of.path().with_extension("key.next");
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(failed(error));
+                Err(StorageError::file(ROTATING, &path, WRITABLE)(error))
             }
-            _ => {}
+            _ => Ok(path),
         }
+    }
+
+    fn write(old: &MasterKey) -> Result<Self, StorageError> {
+        let path = Self::discard(old)?;
+        let failed = |error| StorageError::file(ROTATING, &path, WRITABLE)(error);
         let (key, text) = old.successor()?;
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
@@ -485,6 +500,32 @@ mod tests {
         assert!(error.contains(&rotated.new) && error.contains(&rotated.old), "{error}");
     }
 
+    /// Beside a running server, which still knows the root.
+    #[tokio::test]
+    async fn an_old_master_key_that_is_put_back_destroys_nothing() {
+        let house = House::new().await;
+        let first = house.master().await;
+        let key = house.key(&first).await;
+        let old_file = std::fs::read(first.path()).unwrap();
+        let rotated = house.rotate(&first).await;
+        let new_file = std::fs::read(first.path()).unwrap();
+        std::fs::write(first.path(), old_file).unwrap();
+        let doing = Doing { at: NOW, actor: Actor::Sluice, surface: "test", judged_at: None };
+        for refused in [
+            house.store.account_key(&first, &house.account, NOW).await.map(drop),
+            house.store.account_keys(&first).await.map(drop),
+            house.store.rotate_master_key(&first, &doing, &house.account).await.map(drop),
+            house.store.end_broken_rotation(&first, NOW).await,
+        ] {
+            let error = refused.unwrap_err().to_string();
+            assert!(error.contains(&rotated.new) && error.contains(&rotated.old), "{error}");
+        }
+        assert_eq!(house.wrapped().await, 2, "the root and the account's key");
+        std::fs::write(first.path(), new_file).unwrap();
+        assert_eq!(house.key(&first).await.id(), key.id());
+        house.rotate(&first).await;
+    }
+
     #[tokio::test]
     async fn a_rotation_that_is_killed_anywhere_loses_nothing() {
         for renamed in [false, true] {
@@ -504,6 +545,7 @@ mod tests {
             assert_eq!(house.key(&old).await.id(), key.id());
             house.store.end_broken_rotation(&now, NOW).await.unwrap();
             assert_eq!(house.wrapped().await, if renamed { 2 } else { 1 });
+            assert!(!house.dir.path().join("master.key.next").exists());
             let again = house.master().await;
             assert_eq!(again.id() == old.id(), !renamed);
             // And once more, to the end.
