@@ -151,7 +151,9 @@ impl Gateway {
     /// Takes over the keys of the accounts, with which their provider keys are sealed. They come before
     /// the directory.
     pub fn replace_data_keys(&self, keys: BTreeMap<String, DataKey>) {
-        self.principals.own_keys.replace_data_keys(keys);
+        if self.principals.own_keys.replace_data_keys(keys) {
+            self.directory.renew();
+        }
     }
 
     /// How a provider key of an account, department or team has been doing.

@@ -70,9 +70,12 @@ struct Known {
 }
 
 impl OwnKeys {
-    /// Takes over the keys of the accounts, with which provider keys are sealed.
-    pub(crate) fn replace_data_keys(&self, keys: BTreeMap<String, DataKey>) {
-        self.data_keys.store(Arc::new(keys));
+    /// Takes over the keys of the accounts, with which provider keys are sealed, and says whether these
+    /// are others than before.
+    pub(crate) fn replace_data_keys(&self, keys: BTreeMap<String, DataKey>) -> bool {
+        let keys = Arc::new(keys);
+        let before = self.data_keys.swap(keys.clone());
+        !before.keys().eq(keys.keys())
     }
 
     /// Those with which the requests of somebody are sent: for each provider the nearest.

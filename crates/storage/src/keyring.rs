@@ -163,7 +163,8 @@ impl Store {
         Ok(Some(DataKey { id, secret }))
     }
 
-    /// All keys of accounts, by their ids.
+    /// All keys of accounts, by their ids. One that cannot be unwrapped is left out: what it sealed cannot
+    /// be opened, and everything else goes on.
     pub async fn account_keys(
         &self,
         master: &MasterKey,
@@ -180,8 +181,10 @@ impl Store {
         let mut keys = BTreeMap::new();
         for row in &rows {
             let id = row.string("id")?;
-            let secret = unwrapped(&master, &id, &row.string("wrapped")?)?;
-            keys.insert(id.clone(), DataKey { id, secret });
+            match unwrapped(&master, &id, &row.string("wrapped")?) {
+                Ok(secret) => drop(keys.insert(id.clone(), DataKey { id, secret })),
+                Err(error) => tracing::error!(%error, "a key of an account cannot be read"),
+            }
         }
         Ok(keys)
     }

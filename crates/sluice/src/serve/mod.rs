@@ -249,6 +249,7 @@ async fn serve(
         organisation_tried: None,
         certificates,
         vendors,
+        data_keys_wait: false,
     };
     tokio::spawn(reload::reload(reload, settings, reload::Hangup::new()));
     let mut serving = tokio::spawn(async move {

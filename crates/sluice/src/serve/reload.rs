@@ -45,6 +45,8 @@ pub(crate) struct Reload {
     pub(crate) certificates: Option<Arc<Certificates>>,
     /// The providers and models of the database that are in force.
     pub(crate) vendors: Vendors,
+    /// Whether the keys of the accounts have to be read once more, since they could not be read.
+    pub(crate) data_keys_wait: bool,
 }
 
 /// Takes over changes for as long as the server runs. A signal to hang up asks for all files to be
@@ -131,7 +133,7 @@ impl Reload {
         if found != Ordering::Equal {
             // Before the directory: what cannot be read now is tried again.
             let vendors = Vendors::read(&self.store, &self.master_key).await?;
-            let data_keys = self.store.account_keys(&self.master_key).await?;
+            self.data_keys().await;
             let changed = match found {
                 Ordering::Greater => self.store.known(Some(known)).await?,
                 // Another database is in its place.
@@ -146,14 +148,33 @@ impl Reload {
                     }
                 }
             }
-            self.gateway.replace_data_keys(data_keys);
             match found {
                 Ordering::Greater => self.gateway.change_directory(changed),
                 _ => self.gateway.replace_directory(changed),
             }
         }
+        if self.data_keys_wait {
+            self.data_keys().await;
+        }
         self.gateway.changes().note_in_force(self.gateway.directory_version());
         self.organisation().await
+    }
+
+    /// Takes over the keys of the accounts. Where they cannot be read, those that are known stay: what a
+    /// file on this machine says must not keep a key from being revoked.
+    async fn data_keys(&mut self) {
+        match self.store.account_keys(&self.master_key).await {
+            Ok(keys) => {
+                self.gateway.replace_data_keys(keys);
+                self.data_keys_wait = false;
+            }
+            Err(error) => {
+                if !self.data_keys_wait {
+                    tracing::error!(%error, "the keys of the accounts cannot be read");
+                }
+                self.data_keys_wait = true;
+            }
+        }
     }
 
     async fn organisation(&mut self) -> Result<(), StorageError> {
