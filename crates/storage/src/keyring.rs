@@ -45,6 +45,7 @@ const LOCK: &str = "master.key.lock";
 #[derive(Debug, Clone)]
 pub struct DataKey {
     id: String,
+    account: AccountId,
     secret: Secret<[u8; 32]>,
 }
 
@@ -52,6 +53,11 @@ impl DataKey {
     /// Its id: what was sealed with it names it.
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// The account whose it is. Nothing of another account can be sealed with it.
+    pub fn account(&self) -> &AccountId {
+        &self.account
     }
 
     /// What seals values for one purpose.
@@ -112,7 +118,7 @@ impl Store {
     /// The same key with its root, where it was rotated.
     pub(crate) async fn with_root(&self, key: MasterKey) -> Result<MasterKey, StorageError> {
         let Some(row) = self.wrapped_root(&key).await? else { return Ok(key) };
-        let root = unwrapped(&key, ROOT, &row.string("wrapped")?)?;
+        let root = Wrapped::ROOT.open(&key, &row.string("wrapped")?)?;
         Ok(key.with_root(root))
     }
 
@@ -135,11 +141,11 @@ impl Store {
         }
         let key = DataKey {
             id: format!("{PREFIX}{}", to_hex(&random_bytes::<8>()?)),
+            account: account.clone(),
             secret: Secret::new(random_bytes::<32>()?),
         };
-        let wrapped =
-            Wrapped { id: key.id.clone(), account: Some(account.clone()), created_at: now };
-        wrapped.write(self.database(), &master, &key.secret).await?;
+        let wrapped = Wrapped { id: &key.id, account: Some(account.as_str()) };
+        wrapped.write(self.database(), &master, &key.secret, now).await?;
         // What will be sealed with it must not outlive it.
         self.sync(WRAPPING).await?;
         Ok(key)
@@ -158,9 +164,7 @@ impl Store {
         .await
         .map_err(StorageError::database(READING))?;
         let Some(row) = row else { return Ok(None) };
-        let id = row.string("id")?;
-        let secret = unwrapped(master, &id, &row.string("wrapped")?)?;
-        Ok(Some(DataKey { id, secret }))
+        data_key(master, &row, account.clone()).map(Some)
     }
 
     /// All keys of accounts, by their ids. One that cannot be unwrapped is left out: what it sealed cannot
@@ -172,17 +176,18 @@ impl Store {
         // Another process may have rotated the master key since this one has started.
         let master = master.as_it_is_now()?;
         self.check_wraps(&master).await?;
-        let rows = sql("SELECT id, wrapped FROM wrapped_keys WHERE wrapped_by = $1 AND id <> $2")
-            .bind(master.id())
-            .bind(ROOT)
-            .fetch_all(self.database())
-            .await
-            .map_err(StorageError::database(READING))?;
+        let rows = sql("SELECT id, account_id, wrapped FROM wrapped_keys \
+                        WHERE wrapped_by = $1 AND id <> $2")
+        .bind(master.id())
+        .bind(ROOT)
+        .fetch_all(self.database())
+        .await
+        .map_err(StorageError::database(READING))?;
         let mut keys = BTreeMap::new();
         for row in &rows {
-            let id = row.string("id")?;
-            match unwrapped(&master, &id, &row.string("wrapped")?) {
-                Ok(secret) => drop(keys.insert(id.clone(), DataKey { id, secret })),
+            let account = row.string_opt("account_id")?.unwrap_or_default().into();
+            match data_key(&master, row, account) {
+                Ok(key) => drop(keys.insert(key.id.clone(), key)),
                 Err(error) => tracing::error!(%error, "a key of an account cannot be read"),
             }
         }
@@ -277,17 +282,16 @@ impl Store {
                 .await
                 .map_err(StorageError::database(ROTATING))?;
             let mut count = 1;
-            let root = Wrapped { id: ROOT.to_owned(), account: None, created_at: now };
-            root.write(&mut tx, new, old.root()).await?;
+            Wrapped::ROOT.write(&mut tx, new, old.root(), now).await?;
             for row in &rows {
                 let id = row.string("id")?;
                 if id == ROOT {
                     continue;
                 }
-                let secret = unwrapped(old, &id, &row.string("wrapped")?)?;
-                let account = row.string_opt("account_id")?.map(AccountId::from);
-                let wrapped = Wrapped { id, account, created_at: row.moment("created_at")? };
-                wrapped.write(&mut tx, new, &secret).await?;
+                let account = row.string_opt("account_id")?;
+                let wrapped = Wrapped { id: &id, account: account.as_deref() };
+                let secret = wrapped.open(old, &row.string("wrapped")?)?;
+                wrapped.write(&mut tx, new, &secret, row.moment("created_at")?).await?;
                 count += 1;
             }
             Ok(count)
@@ -302,44 +306,56 @@ impl Store {
     }
 }
 
-/// A key as its row has it.
-struct Wrapped {
-    id: String,
-    account: Option<AccountId>,
-    created_at: UnixMillis,
+/// What a wrapped key is. It can be unwrapped as nothing else: a row that somebody moves to another
+/// account, or a secret to another row, cannot be read.
+#[derive(Clone, Copy)]
+struct Wrapped<'a> {
+    id: &'a str,
+    account: Option<&'a str>,
 }
 
-impl Wrapped {
+impl Wrapped<'_> {
+    const ROOT: Self = Wrapped { id: ROOT, account: None };
+
+    fn place(&self) -> String {
+        format!("{}\n{}", self.id, self.account.unwrap_or_default())
+    }
+
     async fn write(
         &self,
         database: impl Into<Target<'_>>,
         master: &MasterKey,
         secret: &Secret<[u8; 32]>,
+        created_at: UnixMillis,
     ) -> Result<(), StorageError> {
-        let wrapped = master.wrapper().seal(secret.expose(), &self.id)?;
+        let wrapped = master.wrapper().seal(secret.expose(), &self.place())?;
         sql("INSERT INTO wrapped_keys (id, wrapped_by, account_id, wrapped, created_at) \
              VALUES ($1, $2, $3, $4, $5)")
-        .bind(self.id.as_str())
+        .bind(self.id)
         .bind(master.id())
-        .bind(self.account.as_ref().map(AccountId::as_str))
+        .bind(self.account)
         .bind(wrapped)
-        .bind(self.created_at)
+        .bind(created_at)
         .execute(database)
         .await
         .map(drop)
         .map_err(StorageError::database(WRAPPING))
     }
+
+    fn open(&self, master: &MasterKey, wrapped: &str) -> Result<Secret<[u8; 32]>, StorageError> {
+        let opened = master.wrapper().open(wrapped, &self.place());
+        let bytes = opened.and_then(|it| <[u8; 32]>::try_from(it.expose().as_slice()).ok());
+        let unreadable =
+            || StorageError::Unreadable { column: "wrapped", value: self.id.to_owned() };
+        bytes.map(Secret::new).ok_or_else(unreadable)
+    }
 }
 
-fn unwrapped(
-    master: &MasterKey,
-    id: &str,
-    wrapped: &str,
-) -> Result<Secret<[u8; 32]>, StorageError> {
-    let opened = master.wrapper().open(wrapped, id);
-    let bytes = opened.and_then(|it| <[u8; 32]>::try_from(it.expose().as_slice()).ok());
-    let unreadable = || StorageError::Unreadable { column: "wrapped", value: id.to_owned() };
-    bytes.map(Secret::new).ok_or_else(unreadable)
+fn data_key(master: &MasterKey, row: &Row, account: AccountId) -> Result<DataKey, StorageError> {
+    let id = row.string("id")?;
+    let wrapped = Wrapped { id: &id, account: Some(account.as_str()) };
+    let secret = wrapped.open(master, &row.string("wrapped")?)?;
+    Ok(DataKey { id, account, secret })
 }
 
 /// Held by whoever rotates: others wait.
@@ -430,13 +446,18 @@ mod tests {
         async fn new() -> Self {
             let dir = tempfile::tempdir().unwrap();
             let store = Store::open(dir.path()).await.unwrap();
-            let account: AccountId = "acc_1".into();
+            let house = Self { dir, store, account: "acc_1".into() };
+            house.add_account("acc_1").await;
+            house
+        }
+
+        async fn add_account(&self, id: &str) {
             sql("INSERT INTO accounts (id, name, tier, minimum_level, zero_retention, audit, created_at, changed) \
-                 VALUES ('acc_1', 'default', 'highest', 'standard', FALSE, FALSE, 0, 1)")
-            .execute(store.database())
+                 VALUES ($1, $1, 'highest', 'standard', FALSE, FALSE, 0, 1)")
+            .bind(id)
+            .execute(self.store.database())
             .await
             .unwrap();
-            Self { dir, store, account }
         }
 
         /// What a process that starts now works with.
@@ -556,6 +577,32 @@ mod tests {
             assert_eq!(house.master().await.id(), rotated.new);
             assert_eq!(house.key(&old).await.id(), key.id());
             assert_eq!(house.store.verify_audit(&old, &[]).await.unwrap().broken, None);
+        }
+    }
+
+    /// By somebody who writes the database and has no master key.
+    #[tokio::test]
+    async fn a_wrapped_key_that_was_moved_or_changed_is_left_out_and_the_others_stay() {
+        for tampering in [
+            "UPDATE wrapped_keys SET wrapped = 'x' WHERE account_id = 'acc_1'",
+            "UPDATE wrapped_keys SET account_id = 'acc_3' WHERE account_id = 'acc_1'",
+            "UPDATE wrapped_keys SET account_id = NULL WHERE account_id = 'acc_1'",
+            "UPDATE wrapped_keys SET id = 'dk_1' WHERE account_id = 'acc_1'",
+            "UPDATE wrapped_keys SET wrapped = \
+             (SELECT wrapped FROM wrapped_keys WHERE account_id = 'acc_2') \
+             WHERE account_id = 'acc_1'",
+        ] {
+            let house = House::new().await;
+            let master = house.master().await;
+            for id in ["acc_2", "acc_3"] {
+                house.add_account(id).await;
+            }
+            house.key(&master).await;
+            let other = house.store.account_key(&master, &"acc_2".into(), NOW).await.unwrap();
+            sql(tampering).execute(house.store.database()).await.unwrap();
+            let keys = house.store.account_keys(&master).await.unwrap();
+            let kept: Vec<&str> = keys.keys().map(String::as_str).collect();
+            assert_eq!(kept, [other.id()], "{tampering}");
         }
     }
 

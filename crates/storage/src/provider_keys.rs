@@ -121,12 +121,14 @@ impl ProviderKeyRecord {
         self.removed_at.is_none()
     }
 
-    /// What it is sealed with: in another place, or for another address, it cannot be read.
+    /// What it is sealed with: in another place, for somebody else or for another address it cannot be
+    /// read.
     fn place(&self) -> String {
-        format!("{}\n{}\n{}", self.id, self.provider, self.base_url)
+        let Self { id, account_id, subject, provider, base_url, .. } = self;
+        [id.as_str(), account_id.as_str(), &subject.to_string(), provider, base_url].join("\n")
     }
 
-    /// Seals the key itself.
+    /// Seals the key itself with the key of its account.
     pub fn seal(&mut self, key: &DataKey, secret: &Secret<String>) -> Result<(), StorageError> {
         let text = key.sealer(PURPOSE).seal(secret.expose().as_bytes(), &self.place())?;
         self.sealed = Some(SealedKey { text, key_id: key.id().to_owned() });
@@ -135,6 +137,9 @@ impl ProviderKeyRecord {
 
     /// The key itself; `None` where it was removed, or was sealed with another key or for another place.
     pub fn open(&self, key: &DataKey) -> Option<Secret<String>> {
+        if *key.account() != self.account_id {
+            return None;
+        }
         let sealed = self.sealed.as_ref().filter(|sealed| sealed.key_id == key.id())?;
         let opened = key.sealer(PURPOSE).open(&sealed.text, &self.place())?;
         std::str::from_utf8(opened.expose()).ok().map(|text| Secret::new(text.to_owned()))
