@@ -41,7 +41,8 @@ pub struct PolicyRules {
     /// Kinds of values that are redacted at every level.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub redact: Vec<String>,
-    /// Values that are not redacted. Where several places have such a list, those that are in all.
+    /// Values that no detector redacts; terms and patterns do. Where several places have such a list,
+    /// those that are in all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exceptions: Option<Vec<String>>,
 }

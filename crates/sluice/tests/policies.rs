@@ -178,7 +178,8 @@ async fn filter_settings_bounds_and_retention_come_from_policies() {
     sluice
         .done(
             "policy set --for team:compilers --terms Orion --pattern PRJ-[0-9]{4} --redact person \
-             --exceptions support@busy-mill.org --max-output-tokens 300 --zero-retention",
+             --exceptions support@busy-mill.org,Orion,PRJ-1234 --max-output-tokens 300 \
+             --zero-retention",
         )
         .await;
     let (filtered, reply) = until("the policy to hold", async || {

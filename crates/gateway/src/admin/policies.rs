@@ -356,12 +356,12 @@ fn checked(rules: &PolicyRules, catalog: Option<&Catalog>) -> Result<(), AdminEr
     let additions = Additions {
         terms: rules.terms.clone(),
         patterns: rules.patterns.clone(),
-        allow: rules.exceptions.clone().unwrap_or_default(),
+        exceptions: rules.exceptions.clone().unwrap_or_default(),
         redact: Kinds::default(),
     };
     match additions.problems().into_iter().next() {
         Some(problem) => Err(AdminError::PolicyRule {
-            rule: if problem.setting == "allow" { "exceptions" } else { problem.setting },
+            rule: problem.setting,
             problem: format!("number {}: {}", problem.index + 1, problem.problem),
         }),
         None => Ok(()),

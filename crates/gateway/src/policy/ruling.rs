@@ -190,7 +190,7 @@ impl Ruling {
             }
             ruling.add_to_filter(rules, &mut exceptions);
         }
-        ruling.filter.allow = exceptions.unwrap_or_default();
+        ruling.filter.exceptions = exceptions.unwrap_or_default();
         ruling.settle_regions(said);
         ruling
     }
@@ -398,7 +398,7 @@ mod tests {
         ];
         let filter = Ruling::of(&all).filter;
         assert_eq!(filter.terms, ["Orion", "Vega"]);
-        assert_eq!(filter.allow, ["127.0.0.1"]);
+        assert_eq!(filter.exceptions, ["127.0.0.1"]);
     }
 
     fn rules() -> impl Strategy<Value = PolicyRules> {

@@ -21,6 +21,7 @@ pub(crate) struct Terms {
     folded: Vec<Regex>,
     patterns: Vec<Regex>,
     allow: HashSet<String>,
+    exceptions: HashSet<String>,
 }
 
 impl Terms {
@@ -47,11 +48,15 @@ impl Terms {
         };
         let patterns = settings.patterns.iter().enumerate();
         let patterns = patterns.map(|(index, text)| pattern(index, text)).collect::<Result<_, _>>();
-        for (index, value) in settings.allow.iter().enumerate() {
-            allowed(index, value)?;
-        }
-        let allow = settings.allow.iter().cloned().collect();
-        Ok(Self { plain, folded, patterns: patterns?, allow })
+        let values = |setting, list: &[String]| {
+            for (index, value) in list.iter().enumerate() {
+                allowed(setting, index, value)?;
+            }
+            Ok(list.iter().cloned().collect())
+        };
+        let allow = values("allow", &settings.allow)?;
+        let exceptions = values("exceptions", &settings.exceptions)?;
+        Ok(Self { plain, folded, patterns: patterns?, allow, exceptions })
     }
 
     /// Every entry of `settings` that cannot be used.
@@ -61,7 +66,9 @@ impl Terms {
         };
         let mut problems = each(&settings.terms, |at, term| other_letters(at, term).err());
         problems.extend(each(&settings.patterns, |at, text| pattern(at, text).err()));
-        problems.extend(each(&settings.allow, |at, value| allowed(at, value).err()));
+        problems.extend(each(&settings.allow, |at, value| allowed("allow", at, value).err()));
+        let exception = |at, value: &str| allowed("exceptions", at, value).err();
+        problems.extend(each(&settings.exceptions, exception));
         if problems.is_empty() {
             // What only shows when they are put together.
             problems.extend(Self::new(settings).err());
@@ -93,11 +100,16 @@ impl Terms {
         }
     }
 
-    /// Removes findings of values that the deployment allows.
+    /// Removes findings of values that the deployment allows, and detectors' findings of exceptions.
     pub(crate) fn retain_not_allowed(&self, text: &str, findings: &mut Vec<Finding>) {
-        if !self.allow.is_empty() {
-            findings.retain(|finding| !self.allow.contains(&text[finding.range()]));
+        if self.allow.is_empty() && self.exceptions.is_empty() {
+            return;
         }
+        findings.retain(|finding| {
+            let value = &text[finding.range()];
+            let is_excepted = finding.kind != Kind::Term && self.exceptions.contains(value);
+            !is_excepted && !self.allow.contains(value)
+        });
     }
 }
 
@@ -125,10 +137,10 @@ fn pattern(index: usize, pattern: &str) -> Result<Regex, SettingsProblem> {
     Ok(regex)
 }
 
-fn allowed(index: usize, value: &str) -> Result<(), SettingsProblem> {
+fn allowed(setting: &'static str, index: usize, value: &str) -> Result<(), SettingsProblem> {
     if value.is_empty() {
         let problem = "is empty; remove it".into();
-        return Err(SettingsProblem { setting: "allow", index, problem });
+        return Err(SettingsProblem { setting, index, problem });
     }
     Ok(())
 }
@@ -150,10 +162,13 @@ fn is_whole_word(text: &str, start: usize, end: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kind::Kinds;
+    use crate::scan::Scanner;
 
     fn settings(terms: &[&str], patterns: &[&str], allow: &[&str]) -> ScannerSettings {
         let owned = |list: &[&str]| list.iter().map(ToString::to_string).collect();
-        ScannerSettings { terms: owned(terms), patterns: owned(patterns), allow: owned(allow) }
+        let (terms, patterns, allow) = (owned(terms), owned(patterns), owned(allow));
+        ScannerSettings { terms, patterns, allow, ..ScannerSettings::default() }
     }
 
     fn check(terms: &[&str], patterns: &[&str], text: &str, expected: &[&str]) {
@@ -194,5 +209,16 @@ mod tests {
         terms.retain_not_allowed(text, &mut found);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].start, 0);
+    }
+
+    #[test]
+    fn exceptions_lift_what_detectors_find_and_no_term_or_pattern() {
+        let exceptions = ["acme", "PRJ-1234", "ada@acme.org"].map(str::to_owned).to_vec();
+        let settings = settings(&["acme"], &[r"PRJ-\d{4}"], &[]);
+        let scanner = Scanner::new(&ScannerSettings { exceptions, ..settings }).unwrap();
+        let text = "acme PRJ-1234 ada@acme.org bob@acme.org";
+        let found = scanner.scan(text, Kinds::of(&[Kind::Term, Kind::Email]));
+        let found: Vec<_> = found.iter().map(|finding| &text[finding.range()]).collect();
+        assert_eq!(found, ["acme", "PRJ-1234", "acme", "bob@acme.org"]);
     }
 }

@@ -133,8 +133,8 @@ pub struct Additions {
     pub terms: Vec<String>,
     /// Further patterns that are never to leave.
     pub patterns: Vec<String>,
-    /// Further values that are not redacted.
-    pub allow: Vec<String>,
+    /// Values that no detector redacts; terms and patterns do.
+    pub exceptions: Vec<String>,
     /// Kinds that are redacted at every level.
     pub redact: Kinds,
 }
@@ -155,7 +155,8 @@ impl Additions {
         ScannerSettings {
             terms: both(&base.terms, &self.terms),
             patterns: both(&base.patterns, &self.patterns),
-            allow: both(&base.allow, &self.allow),
+            allow: base.allow.clone(),
+            exceptions: both(&base.exceptions, &self.exceptions),
         }
     }
 }
@@ -285,7 +286,7 @@ impl Filter {
         }
         let mut hasher = blake3::Hasher::new_keyed(&self.memory_secret);
         hasher.update(&more.redact.bits().to_le_bytes());
-        for list in [&more.terms, &more.patterns, &more.allow] {
+        for list in [&more.terms, &more.patterns, &more.exceptions] {
             hasher.update(&(list.len() as u64).to_le_bytes());
             for text in list {
                 hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());

@@ -9,13 +9,16 @@ pub struct ScannerSettings {
     pub patterns: Vec<String>,
     /// Values that are never redacted.
     pub allow: Vec<String>,
+    /// Values that no detector redacts. What terms and patterns find is redacted all the same: whoever
+    /// names these values need not be who set those.
+    pub exceptions: Vec<String>,
 }
 
 /// Why settings cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{setting}[{index}]: {problem}")]
 pub struct SettingsProblem {
-    /// Which setting: `terms`, `patterns` or `allow`.
+    /// Which setting: `terms`, `patterns`, `allow` or `exceptions`.
     pub setting: &'static str,
     /// Which of its entries.
     pub index: usize,

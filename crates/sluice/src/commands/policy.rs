@@ -111,7 +111,8 @@ struct SetArgs {
     /// Kinds of values that are redacted at every level: person,location
     #[arg(long, value_name = "KINDS", value_delimiter = ',')]
     redact: Option<Vec<String>>,
-    /// Values that are not redacted; where several policies have such a list, those that are in all
+    /// Values that are not redacted unless terms or patterns say so; where several policies have such a
+    /// list, those that are in all
     #[arg(long, value_name = "VALUES", value_delimiter = ',')]
     exceptions: Option<Vec<String>>,
     /// Rules that are taken back, by name: level,max-output-tokens

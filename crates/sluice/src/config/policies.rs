@@ -43,7 +43,8 @@ section! {
         patterns: Option<Vec<Text>> => ["PRJ-[0-9]{4}"],
         /// Kinds of values that are redacted at every level.
         redact: Option<Vec<Kind>> => ["person"],
-        /// Values that are not redacted. Where several policies have such a list, those that are in all.
+        /// Values that no detector redacts; terms and patterns do. Where several policies have such a list,
+        /// those that are in all.
         exceptions: Option<Vec<Text>> => ["support@example.com"],
         /// The account that all this is in. Default: the account `default`.
         account: Option<Called> => "default",
@@ -105,12 +106,11 @@ pub(super) fn check(root: &Root, reader: &mut Reader<'_>) -> Vec<PolicyWish> {
         let additions = Additions {
             terms: rules.terms.clone(),
             patterns: rules.patterns.clone(),
-            allow: rules.exceptions.clone().unwrap_or_default(),
+            exceptions: rules.exceptions.clone().unwrap_or_default(),
             redact: Kinds::default(),
         };
         if let Some(problem) = additions.problems().first() {
-            let key = if problem.setting == "allow" { "exceptions" } else { problem.setting };
-            let key = format!("{key}[{}]", problem.index);
+            let key = format!("{}[{}]", problem.setting, problem.index);
             wrong(&key, problem.problem.clone(), "mend it or leave it out");
             continue;
         }

@@ -312,6 +312,7 @@ impl SecuritySettings {
                 terms: texts(&self.terms),
                 patterns: texts(&self.patterns),
                 allow: texts(&self.allow),
+                exceptions: Vec::new(),
             },
             rules: SecurityLevel::ALL.map(|level| self.of(level).rules()),
             surrogates: Surrogates::new(Kinds::of(&self.surrogates)),

@@ -178,7 +178,8 @@ fn form(
                 .placeholder("person")
                 .hint("One a line, such as person, location, organization."),
             text(Kind::Area, "exceptions", "Values that are not redacted").hint(
-                "One a line. Where several policies have such a list, those that are in all of them.",
+                "One a line. What terms and patterns name is redacted all the same. Where several \
+                 policies have such a list, those that are in all of them.",
             ),
         ],
         command: Code::new("As command", command(given)),
