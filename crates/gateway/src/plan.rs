@@ -42,7 +42,8 @@ pub struct Candidate {
 
 impl Candidate {
     /// The deployment at this place of `model`, asked with the principal's own provider key where there
-    /// is one, and with the deployment's, where that may be; none where its provider is gone.
+    /// is one, and with the deployment's, where that may be; none where its provider is gone. The own key
+    /// goes first, unless it gives way.
     pub(crate) fn all(
         asked: &Asked<'_>,
         model: &Arc<Model>,
@@ -65,10 +66,14 @@ impl Candidate {
                     own: Some((own.clone(), BilledBy::Provider)),
                     ..candidate.clone()
                 });
-                let after = own
+                let gives_way = own.gives_way(&model.id, deployment, asked.context.arrived_at);
+                let with_deployments = own
                     .falls_back
                     .then(|| Self { own: Some((own.clone(), BilledBy::Deployment)), ..candidate });
-                (with_own, after)
+                match gives_way {
+                    true => (with_deployments, with_own),
+                    false => (with_own, with_deployments),
+                }
             }
             (candidate, _) => (candidate, None),
         };

@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
+use sluice_core::clock::UnixMillis;
 use sluice_core::ids::{ModelId, ProviderId, ProviderKeyId};
 use sluice_core::organisation::{Attribution, Subject};
 use sluice_core::secret::Secret;
@@ -35,6 +36,16 @@ impl OwnKey {
     /// How fast a deployment has been with this key.
     pub(crate) fn speed(&self, model: &ModelId, deployment: usize) -> Arc<DeploymentSpeed> {
         lock(&self.speeds).entry((model.clone(), deployment)).or_default().clone()
+    }
+
+    /// Whether the deployment's key goes first at `now`: where it may be used, and this one rests, has
+    /// been failing there, or cannot be used.
+    pub(crate) fn gives_way(&self, model: &ModelId, deployment: usize, now: UnixMillis) -> bool {
+        self.falls_back
+            && self.provider.as_ref().is_none_or(|provider| {
+                provider.health.is_resting(now)
+                    || self.speed(model, deployment).failing(now).is_some()
+            })
     }
 
     /// What the record of a request says that was billed like this.

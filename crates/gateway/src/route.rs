@@ -99,8 +99,9 @@ impl Asked<'_> {
                     continue;
                 };
                 // What one key meets says nothing about another.
-                let own = self.principal.own_key(&at.provider);
-                let own = own.filter(|own| own.provider.is_some());
+                let own = self.principal.own_key(&at.provider).filter(|own| {
+                    own.provider.is_some() && !own.gives_way(&of.model.id, deployment, now)
+                });
                 let provider = own.and_then(|own| own.provider.as_ref()).unwrap_or(provider);
                 let speed = match own {
                     Some(own) => &own.speed(&of.model.id, deployment),

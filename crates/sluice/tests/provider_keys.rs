@@ -154,6 +154,34 @@ async fn a_key_that_is_refused_rests_alone_and_falls_back_only_where_that_is_wan
     assert_eq!(record["provider_key"]["id"], *id);
 }
 
+/// A router knows of a key that rests, and asks the deployment's first where that may be.
+#[tokio::test]
+async fn a_router_falls_back_while_the_own_key_rests() {
+    let router = "[[routers]]\nid = \"svc/house\"\nmembers = [\"mock\"]\n";
+    let (sluice, upstream) = house(Config::default().with(router)).await;
+    let key = sluice.create_named_key("compilers", &["--team", "compilers"]).await;
+    let id = add(&sluice, "--for team:compilers", "sk-compilers-012345").await;
+    let body = json!({
+        "model": "svc/house", "messages": [{ "role": "user", "content": "Hello!" }],
+    });
+    presents(&sluice, &upstream, &key, "sk-compilers-012345").await;
+    upstream.follow_for("sk-compilers-012345", refusal("sk-compilers-012345"));
+    assert_eq!(sluice.chat(&key, &body).await.status, 502);
+    assert_eq!(sluice.chat(&key, &body).await.status, 503, "nobody else may be asked");
+
+    sluice.done(&format!("provider-keys set {id} --fallback true")).await;
+    until("the fall back", async || (sluice.chat(&key, &body).await.status == 200).then_some(()))
+        .await;
+    for _ in 0..5 {
+        let before = upstream.seen().len();
+        let reply = sluice.chat(&key, &body).await;
+        assert_eq!((reply.status.as_u16(), reply.header("svc-billed-by")), (200, "deployment"));
+        let seen = upstream.seen();
+        assert_eq!(seen.len(), before + 1, "the key that rests is not asked");
+        assert_eq!(seen[before].header("authorization"), "Bearer sk-lab");
+    }
+}
+
 #[tokio::test]
 async fn budgets_of_money_count_it_only_when_asked_to() {
     let (sluice, _upstream) = house(Config::default()).await;
