@@ -146,6 +146,7 @@ impl Gateway {
     /// Takes over all keys and what they belong to. What they have used stays.
     pub fn replace_directory(&self, known: Known) {
         self.directory.replace(known);
+        self.forget_removed_provider_keys();
     }
 
     /// Takes over the keys of the accounts, with which their provider keys are sealed. They come before
@@ -165,6 +166,12 @@ impl Gateway {
     /// Takes over the keys that have changed, and what has changed of what keys belong to.
     pub fn change_directory(&self, changed: Known) {
         self.directory.change(changed);
+        self.forget_removed_provider_keys();
+    }
+
+    fn forget_removed_provider_keys(&self) {
+        // Under the lock under which principals are made: none of them brings one back.
+        self.directory.with_organisation(|it| self.principals.own_keys.forget_removed(it));
     }
 
     /// What tells that something was changed, and that it is in force.

@@ -116,6 +116,14 @@ impl OwnKeys {
         found
     }
 
+    /// Forgets the keys that are no longer there, or whose secret is another one by now.
+    pub(crate) fn forget_removed(&self, organisation: &Organisation) {
+        lock(&self.known).retain(|id, known| {
+            let mut there = organisation.provider_keys.of(&known.record.subject);
+            there.any(|now| now.id == *id && now.rotated_at == known.record.rotated_at)
+        });
+    }
+
     /// How a provider key has been doing; `None`: nothing was sent with it yet.
     pub(crate) fn health(&self, id: &ProviderKeyId) -> Option<Arc<ProviderHealth>> {
         lock(&self.known).get(id).map(|known| known.health.clone())
@@ -171,4 +179,48 @@ pub(crate) fn with_credential(endpoint: &Endpoint, credential: Secret<String>) -
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::NOW;
+
+    #[test]
+    fn what_was_removed_or_given_anew_is_forgotten() {
+        let record = ProviderKeyRecord {
+            id: "pky_1".into(),
+            account_id: "acc_1".into(),
+            subject: Subject::Team("team_1".into()),
+            provider: "lab".to_owned(),
+            base_url: "http://lab.invalid/v1".to_owned(),
+            sealed: None,
+            hint: String::new(),
+            falls_back: false,
+            counts: false,
+            created_at: NOW,
+            rotated_at: NOW,
+            removed_at: None,
+            changed: 1,
+        };
+        let changed = ProviderKeyRecord { falls_back: true, changed: 2, ..record.clone() };
+        let rotated = ProviderKeyRecord { rotated_at: UnixMillis(NOW.0 + 1), ..record.clone() };
+        let removed = ProviderKeyRecord { removed_at: Some(NOW), ..record.clone() };
+        for (now, stays) in [
+            (vec![record.clone()], true),
+            (vec![changed], true),
+            (vec![rotated], false),
+            (vec![removed], false),
+            (vec![], false),
+        ] {
+            let keys = OwnKeys::default();
+            keys.made(&record, None);
+            let organisation = Organisation {
+                provider_keys: now.into_iter().collect(),
+                ..Organisation::default()
+            };
+            keys.forget_removed(&organisation);
+            assert_eq!(keys.health(&record.id).is_some(), stays, "{organisation:?}");
+        }
+    }
 }
