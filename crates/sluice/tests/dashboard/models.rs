@@ -31,6 +31,37 @@ async fn every_model_is_on_a_page() {
 }
 
 #[tokio::test]
+async fn a_form_of_a_router_takes_nothing_back_that_somebody_else_has_changed() {
+    let (sluice, _lab) = sluice().await;
+    let mut owner = Browser::welcome(&sluice).await;
+    sluice.done("routers create svc/ours --members mock").await;
+    let id = sluice.json_lines(&["routers", "list", "--json"]).await[0]["id"].clone();
+    let path = format!("/routers/{}", id.as_str().unwrap());
+    let drawn = async |owner: &mut Browser| {
+        let page = owner.get(&path).await;
+        page.between("name=\"drawn\" value=\"", "\"").unwrap().to_owned()
+    };
+    let before = drawn(&mut owner).await;
+    sluice.done("routers set svc/ours --max-cost 5").await;
+    let with = |drawn: &str| {
+        [("members", "mock".to_owned()), ("max_cost", "7".to_owned()), ("drawn", drawn.to_owned())]
+    };
+    let send = async |owner: &mut Browser, drawn: &str| {
+        let fields = with(drawn);
+        let fields: Vec<(&str, &str)> =
+            fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        owner.form(&path, &fields).await
+    };
+    let refused = send(&mut owner, &before).await;
+    assert_eq!(refused.status, 409, "{}", refused.body);
+    assert!(refused.has("Somebody else changed this") && refused.has("value=\"5\""));
+    let now = drawn(&mut owner).await;
+    let saved = send(&mut owner, &now).await;
+    assert_eq!(saved.status, 303, "{}", saved.body);
+    assert!(owner.get(&path).await.has("value=\"7\""));
+}
+
+#[tokio::test]
 async fn models_are_searched_shown_and_removed() {
     let (sluice, _lab) = sluice().await;
     let mut owner = Browser::welcome(&sluice).await;

@@ -11,7 +11,7 @@ use sluice_gateway::admin::{AdminError, NewRouter, RouterView, Verb};
 use sluice_gateway::choice::{Choice, Floor};
 use sluice_gateway::vendors::{RouterPolicy as Policy, RouterSpec};
 
-use crate::components::{Code, Field, Kind, Problem, Share, Text};
+use crate::components::{Code, Drawn, Field, Kind, Problem, Share, Text};
 use crate::layout::Head;
 use crate::pages::audit::entry::Names;
 use crate::pages::budget_new::read::{Wrong, digits, whose};
@@ -89,6 +89,11 @@ async fn show(ask: Arc<Ask>) -> Answer {
 async fn change(ask: Arc<Ask>) -> Answer {
     let found = router(&ask).await?;
     let mut spec = found.0.spec.clone();
+    if !Drawn::of(&spec).fits(&ask.form) {
+        let wrong = Wrong { field: None, text: Drawn::CHANGED.to_owned() };
+        let view = view(&ask, &found, &as_typed(&spec), Some(&wrong)).await?;
+        return page_with(StatusCode::CONFLICT, &ask, &view);
+    }
     let wrong = match read(&ask.form, &mut spec) {
         Err(wrong) => wrong,
         Ok(()) => {
@@ -301,6 +306,7 @@ fn form(ask: &Ask, given: &Fields, wrong: Option<&Wrong>) -> RouterPage {
         facts: Vec::new(),
         members: Vec::new(),
         may_change: true,
+        drawn: None,
         fields,
         attempt: Vec::new(),
         tried: Vec::new(),
@@ -364,6 +370,7 @@ async fn view(
         ],
         members: members.collect(),
         may_change: ask.admin()?.permissions().await?.may(Verb::ChangeRouter, &it.whose),
+        drawn: Some(Drawn::of(&it.spec)),
         fields: settings(given, wrong),
         attempt: attempt_fields(&Fields::default(), found),
         tried: Vec::new(),

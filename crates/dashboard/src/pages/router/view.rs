@@ -1,6 +1,6 @@
 use askama::Template;
 
-use crate::components::{Code, Csrf, Field, Kind, Problem, Share, Text};
+use crate::components::{Code, Csrf, Drawn, Field, Kind, Problem, Share, Text};
 use crate::layout::{Head, Place, View};
 use crate::sample::{self, Names};
 
@@ -18,6 +18,8 @@ pub(crate) struct RouterPage {
     pub(super) facts: Vec<(&'static str, Text)>,
     pub(super) members: Vec<Member>,
     pub(super) may_change: bool,
+    /// From which settings the form was drawn; `None` where it makes a router.
+    pub(super) drawn: Option<Drawn>,
     pub(super) fields: Vec<Field>,
     /// What a prompt is tried with.
     pub(super) attempt: Vec<Field>,
@@ -94,6 +96,7 @@ fn make(names: Names) -> RouterPage {
             },
         ],
         may_change: true,
+        drawn: Some(Drawn::default()),
         fields: vec![
             Field::new(Kind::Area, "members", "Members").value("gpt-5-mini=9\nclaude-sonnet-4.5=1"),
             Field::select("policy", "Policy", &[("weighted", "weighted".into())], "weighted"),
