@@ -103,7 +103,7 @@ pub struct Admitted {
     pub model_asked: String,
     /// Whether the answer is streamed.
     pub stream: bool,
-    /// The bound on generated tokens, where a budget or a policy lowered it.
+    /// The bound on generated tokens at the first that is asked, where a budget or a policy lowered it.
     pub max_tokens_lowered: Option<u32>,
     /// Who is billed, whoever answers: see [`Decided::billed_by`].
     pub billed_by: Option<BilledBy>,
@@ -383,8 +383,11 @@ impl Filtering {
 
 impl Running {
     fn decided(&self) -> Decided {
-        let max_tokens_lowered = self.admitted.max_tokens_lowered;
         let served = self.served.as_ref().map(|served| &served.candidate);
+        let max_tokens_lowered = match served {
+            Some(candidate) => candidate.max_tokens_lowered(),
+            None => self.admitted.max_tokens_lowered,
+        };
         let billed_by = match served {
             Some(candidate) => candidate.own.as_ref().map(|(_, billed_by)| *billed_by),
             None => self.admitted.billed_by,

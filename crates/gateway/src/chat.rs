@@ -122,9 +122,7 @@ impl Gateway {
                 Costs::of(&chat, &mut candidates, &estimate, (money, left))?
             }
         };
-        let by_policy =
-            candidates.first().and_then(|it| policy::lowered(&principal, &chat, &it.model));
-        let max_tokens_lowered = by_policy.into_iter().chain(costs.lowered).min();
+        let max_tokens_lowered = candidates.first().and_then(Candidate::max_tokens_lowered);
         let permit = slot.admit(costs.spend(estimate.reserve), now, lapses);
         let permit = permit.map_err(|exceeded| self.with_page(exceeded, &principal))?;
         self.note_limits(&permit);

@@ -26,8 +26,6 @@ pub(crate) struct Costs {
     pub(crate) likely: PicoUsd,
     /// The most that it can cost, at the dearest.
     pub(crate) most: PicoUsd,
-    /// The bound on generated tokens that took the place of a larger one.
-    pub(crate) lowered: Option<u32>,
 }
 
 impl Costs {
@@ -52,7 +50,7 @@ impl Costs {
         }
         keep_priced(candidates)?;
         if let Some(left) = left {
-            costs.lowered = lower(chat, candidates, left);
+            lower(chat, candidates, left);
         }
         let counted = candidates.iter().filter(|it| !it.is_uncounted());
         let most = counted.filter_map(|it| Some(Most::of(chat, it)?.all()));
@@ -86,14 +84,11 @@ fn keep_priced(candidates: &mut Vec<Candidate>) -> Result<(), ChatError> {
 
 /// Gives every answer a bound, which its provider is told, and lowers the bounds to what `left` pays
 /// for. Whoever could not say enough for it is not asked; where nobody could, all of them get the
-/// smallest bound, and the limit itself refuses the request. Returns the lowest bound that was lowered.
-fn lower(chat: &ChatRequest, candidates: &mut Vec<Candidate>, left: PicoUsd) -> Option<u32> {
-    let mut lowest: Option<u32> = None;
+/// smallest bound, and the limit itself refuses the request.
+fn lower(chat: &ChatRequest, candidates: &mut Vec<Candidate>, left: PicoUsd) {
     for candidate in candidates.iter_mut().filter(|it| !it.is_uncounted()) {
-        if candidate.target.max_tokens.is_none() && candidate.model.output_limit.is_none() {
-            lowest = Some(lowest.map_or(UNKNOWN_LIMIT, |lowest| lowest.min(UNKNOWN_LIMIT)));
-        }
         let bound = candidate.target.max_tokens.or(candidate.model.output_limit);
+        candidate.is_lowered |= bound.is_none();
         candidate.target.max_tokens = Some(bound.unwrap_or(UNKNOWN_LIMIT));
     }
     let pays_for = |candidate: &Candidate| {
@@ -114,11 +109,10 @@ fn lower(chat: &ChatRequest, candidates: &mut Vec<Candidate>, left: PicoUsd) -> 
         let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
         if candidate.target.max_tokens.is_some_and(|bound| tokens < bound) {
             candidate.target.max_tokens = Some(tokens);
-            lowest = Some(lowest.map_or(tokens, |lowest| lowest.min(tokens)));
+            candidate.is_lowered = true;
         }
         true
     });
-    lowest
 }
 
 /// The most that a request can come to at one candidate.
@@ -210,16 +204,17 @@ mod tests {
     fn who_is_too_dear_for_what_is_left_is_not_asked_unless_all_are() {
         let (cheap, dear) = (price(1, 1), price(1_000, 1_000));
         let mut candidates = vec![at(Some(dear.clone()), None), at(Some(cheap), Some(100))];
-        let found = costs(&mut candidates, 20_000).unwrap();
-        assert_eq!((candidates.len(), found.lowered), (1, None));
+        costs(&mut candidates, 20_000).unwrap();
+        assert_eq!((candidates.len(), candidates[0].max_tokens_lowered()), (1, None));
         let mut candidates = vec![at(Some(dear), None)];
         let found = costs(&mut candidates, 20_000).unwrap();
-        assert_eq!((candidates.len(), found.lowered), (1, Some(256)));
+        assert_eq!((candidates.len(), candidates[0].max_tokens_lowered()), (1, Some(256)));
         assert!(found.most.0 > 20_000, "it is refused by the limit itself");
         // Whoever names no bound gets one, so that its provider has to keep it.
         let mut candidates = vec![at(Some(price(1, 1)), None)];
-        let found = costs(&mut candidates, u64::MAX).unwrap();
-        assert_eq!((candidates[0].target.max_tokens, found.lowered), (Some(8_192), None));
+        costs(&mut candidates, u64::MAX).unwrap();
+        let [candidate] = candidates.as_slice() else { panic!("it is asked") };
+        assert_eq!((candidate.target.max_tokens, candidate.is_lowered), (Some(8_192), false));
     }
 
     proptest! {

@@ -15,7 +15,7 @@ use sluice_storage::{BilledBy, ProviderKeyUse};
 
 use crate::eligible::Refused;
 use crate::error::ChatError;
-use crate::policy::{self, AskedModel};
+use crate::policy::{AskedModel, OutputBound};
 use crate::principal::Principal;
 use crate::provider_keys::OwnKey;
 use crate::request::RequestContext;
@@ -33,6 +33,8 @@ pub struct Candidate {
     pub region: Option<Region>,
     /// What the adapter encodes for.
     pub target: Target,
+    /// Whether a budget or a policy has lowered the bound on generated tokens.
+    pub is_lowered: bool,
     /// How fast it has been.
     pub speed: Arc<DeploymentSpeed>,
     /// The provider key beside the deployment's, and who is billed: this one is used, or the
@@ -48,9 +50,9 @@ impl Candidate {
         asked: &Asked<'_>,
         model: &Arc<Model>,
         deployment: usize,
-        max_tokens: Option<u32>,
+        bound: OutputBound,
     ) -> impl Iterator<Item = Self> {
-        let candidate = Self::new(asked.snapshot, model, deployment, max_tokens);
+        let candidate = Self::new(asked.snapshot, model, deployment, bound);
         let own = candidate
             .as_ref()
             .and_then(|candidate| asked.principal.own_key(&candidate.target.endpoint.id).cloned());
@@ -80,6 +82,11 @@ impl Candidate {
         first.into_iter().chain(second)
     }
 
+    /// The bound on generated tokens, where a budget or a policy lowered it.
+    pub(crate) fn max_tokens_lowered(&self) -> Option<u32> {
+        self.target.max_tokens.filter(|_| self.is_lowered)
+    }
+
     /// How its use stands to a provider key beside the deployment's.
     pub(crate) fn provider_key(&self) -> Option<ProviderKeyUse> {
         self.own.as_ref().map(|(own, billed_by)| own.usage(*billed_by))
@@ -94,7 +101,7 @@ impl Candidate {
         snapshot: &Snapshot,
         model: &Arc<Model>,
         deployment: usize,
-        max_tokens: Option<u32>,
+        bound: OutputBound,
     ) -> Option<Self> {
         let speed = snapshot.speeds.of(&model.id).get(deployment)?.clone();
         let deployment = model.deployments.get(deployment)?;
@@ -105,9 +112,10 @@ impl Candidate {
             target: Target {
                 endpoint: provider.endpoint.clone(),
                 upstream_model: deployment.upstream_model.clone(),
-                max_tokens,
+                max_tokens: bound.tokens,
                 output_limit: model.output_limit,
             },
+            is_lowered: bound.is_lowered,
             provider,
             speed,
             own: None,
@@ -151,17 +159,23 @@ impl Asked<'_> {
         }
     }
 
+    /// The bound on generated tokens where `model` answers.
+    pub(crate) fn output_bound(&self, model: &Model) -> Result<OutputBound, ChatError> {
+        let Principal { ruling, key, .. } = self.principal;
+        OutputBound::of(ruling, key.max_tokens, self.chat, model)
+    }
+
     /// The deployments of a model that was asked for by its name, in the order of preference.
     fn deployments(&self, model: &Arc<Model>) -> Result<Vec<Candidate>, ChatError> {
         let needs = self.needs();
-        let max_tokens = policy::max_tokens(self.principal, self.chat, model)?;
+        let bound = self.output_bound(model)?;
         let mut found = Vec::with_capacity(model.deployments.len());
         let mut refused = Vec::new();
         for (place, at) in model.deployments.iter().enumerate() {
             match self.exclusion(&needs, model, at) {
                 // There is no other model, and its provider counts better than an estimate does.
                 None | Some(Exclusion::ContextWindow(_)) => {
-                    found.extend(Candidate::all(self, model, place, max_tokens));
+                    found.extend(Candidate::all(self, model, place, bound));
                 }
                 Some(why) => refused.push(Refused { model, provider: &at.provider, why }),
             }

@@ -19,7 +19,6 @@ pub use self::explain::{Explained, rules_of, shown};
 pub use self::filters::Filters;
 pub use self::ruling::{Ruling, Said, Source, sources};
 use crate::error::ChatError;
-use crate::principal::Principal;
 
 /// The documented bound on `max_tokens`.
 const DOCUMENTED_MAX_TOKENS: u32 = 4096;
@@ -130,16 +129,26 @@ pub fn effective(
     })
 }
 
-/// The bound on generated tokens to send to the provider; `None` where the request has none.
-pub fn max_tokens(
-    principal: &Principal,
-    chat: &ChatRequest,
-    model: &Model,
-) -> Result<Option<u32>, ChatError> {
-    let most = principal.ruling.max_output_tokens.as_ref().map(|said| said.value);
-    let own = match (chat.max_tokens, principal.key.max_tokens) {
-        (None, _) => None,
-        (Some(wanted), MaxTokensBound::Documented) if wanted > DOCUMENTED_MAX_TOKENS => {
+/// The bound on generated tokens that is sent to a provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OutputBound {
+    /// `None` where the request has none.
+    pub(crate) tokens: Option<u32>,
+    /// Whether a policy does not let the request have what it wants, or what the model gives.
+    pub(crate) is_lowered: bool,
+}
+
+impl OutputBound {
+    /// What `chat` gets of `model` by a key whose wishes are `bounded` so.
+    pub(crate) fn of(
+        ruling: &Ruling,
+        bounded: MaxTokensBound,
+        chat: &ChatRequest,
+        model: &Model,
+    ) -> Result<Self, ChatError> {
+        if let (Some(wanted), MaxTokensBound::Documented) = (chat.max_tokens, bounded)
+            && wanted > DOCUMENTED_MAX_TOKENS
+        {
             return Err(ChatError::OutOfBounds {
                 field: bound_field(chat).to_owned(),
                 value: wanted.to_string(),
@@ -149,23 +158,21 @@ pub fn max_tokens(
                 ),
             });
         }
-        (Some(wanted), MaxTokensBound::Documented) => Some(wanted),
-        (Some(wanted), MaxTokensBound::Model) => {
-            Some(model.output_limit.map_or(wanted, |own| wanted.min(own)))
-        }
-    };
-    Ok(match (own, most) {
-        (Some(own), Some(most)) => Some(own.min(most)),
-        (None, Some(most)) => Some(model.output_limit.map_or(most, |limit| most.min(limit))),
-        (own, None) => own,
-    })
-}
-
-/// The bound on generated tokens that a policy puts in the place of a larger one, or of none.
-pub fn lowered(principal: &Principal, chat: &ChatRequest, model: &Model) -> Option<u32> {
-    let most = principal.ruling.max_output_tokens.as_ref()?.value;
-    let else_it = chat.max_tokens.or(model.output_limit);
-    else_it.is_none_or(|wanted| wanted > most).then_some(most)
+        let limit = model.output_limit;
+        let within_limit = |tokens: u32| limit.map_or(tokens, |limit| tokens.min(limit));
+        let own = match bounded {
+            MaxTokensBound::Documented => chat.max_tokens,
+            MaxTokensBound::Model => chat.max_tokens.map(within_limit),
+        };
+        let most = ruling.max_output_tokens.as_ref().map(|said| said.value);
+        let tokens = match (own, most) {
+            (Some(own), Some(most)) => Some(own.min(most)),
+            (None, Some(most)) => Some(within_limit(most)),
+            (own, None) => own,
+        };
+        let is_beyond = |most| chat.max_tokens.or(limit).is_none_or(|wanted| wanted > most);
+        Ok(Self { tokens, is_lowered: most.is_some_and(is_beyond) })
+    }
 }
 
 /// The name under which the request bounds its tokens.
@@ -294,17 +301,40 @@ mod tests {
             (OfModel, Some(5_000), Some(8_192), Ok(Some(5_000))),
             (OfModel, Some(32_000), None, Ok(Some(32_000))),
         ] {
-            let mut principal = principal();
-            Arc::make_mut(&mut principal.key).max_tokens = bound;
             let mut chat = chat("");
             chat.max_tokens = wanted;
             let model = Model { output_limit, ..model("m") };
-            let outcome = max_tokens(&principal, &chat, &model);
+            let outcome = OutputBound::of(&Ruling::default(), bound, &chat, &model);
             if let Err(ChatError::OutOfBounds { field, value, expected }) = &outcome {
                 assert_eq!((field.as_str(), value.as_str()), ("max_tokens", "4097"));
                 assert!(expected.contains("--max-tokens model"), "{expected}");
             }
+            let expected = expected.map(|tokens| OutputBound { tokens, is_lowered: false });
             assert_eq!(outcome.map_err(|_| ()), expected, "{bound:?} {wanted:?}");
+        }
+    }
+
+    #[test]
+    fn a_policys_bound_lowers_what_is_larger_and_the_models_own_limit_holds_beside_it() {
+        use MaxTokensBound::{Documented, Model as OfModel};
+        // The key's bound, the wish, the policy's bound, the model's limit.
+        for (bound, wanted, most, limit, tokens, is_lowered) in [
+            (OfModel, Some(32_000), 10_000, Some(8_192), Some(8_192), true),
+            (OfModel, Some(32_000), 10_000, Some(16_384), Some(10_000), true),
+            (OfModel, Some(9_000), 10_000, Some(8_192), Some(8_192), false),
+            (OfModel, None, 10_000, Some(8_192), Some(8_192), false),
+            (OfModel, None, 10_000, None, Some(10_000), true),
+            (Documented, Some(300), 200, Some(8_192), Some(200), true),
+            (Documented, Some(300), 300, None, Some(300), false),
+        ] {
+            let mut chat = chat("");
+            chat.max_tokens = wanted;
+            let model = Model { output_limit: limit, ..model("m") };
+            let max_output_tokens = Some(Said { value: most, by: Source::CONFIGURATION });
+            let ruling = Ruling { max_output_tokens, ..Ruling::default() };
+            let found = OutputBound::of(&ruling, bound, &chat, &model).unwrap();
+            let case = format!("{bound:?} {wanted:?} {most} {limit:?}");
+            assert_eq!(found, OutputBound { tokens, is_lowered }, "{case}");
         }
     }
 

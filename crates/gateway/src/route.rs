@@ -13,7 +13,6 @@ use sluice_routing::session::{self, Return, Session, Sessions, Turn};
 use crate::eligible::Refused;
 use crate::error::ChatError;
 use crate::plan::{Asked, Candidate, Plan};
-use crate::policy;
 
 /// How many sessions one process remembers: about 20 MB.
 const MOST_SESSIONS: usize = 100_000;
@@ -168,8 +167,8 @@ impl Asked<'_> {
         contender: &Contender,
     ) -> Result<impl Iterator<Item = Candidate>, ChatError> {
         let model = &router.members[contender.member].model;
-        let max_tokens = policy::max_tokens(self.principal, self.chat, model)?;
-        Ok(Candidate::all(self, model, contender.deployment, max_tokens))
+        let bound = self.output_bound(model)?;
+        Ok(Candidate::all(self, model, contender.deployment, bound))
     }
 
     fn record(

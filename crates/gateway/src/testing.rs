@@ -459,6 +459,7 @@ pub(crate) fn candidate(id: &str) -> Candidate {
             max_tokens: None,
             output_limit: model.output_limit,
         },
+        is_lowered: false,
         speed: Arc::default(),
         own: None,
         model: Arc::new(model),

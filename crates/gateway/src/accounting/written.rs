@@ -125,7 +125,7 @@ impl Running {
             simulated: model.is_some_and(|model| model.simulated),
             filter: facts.filter.clone(),
             route: self.route.as_deref().cloned(),
-            max_tokens_lowered: self.admitted.max_tokens_lowered,
+            max_tokens_lowered: self.decided().max_tokens_lowered,
             provider_key: candidate.and_then(Candidate::provider_key),
         }
     }

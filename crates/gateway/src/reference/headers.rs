@@ -68,8 +68,8 @@ pub const ROUTER: &[Header] = &[
     },
 ];
 
-/// What a budget changed about a request.
+/// What a budget or a policy changed about a request.
 pub const BUDGET: &[Header] = &[Header {
     name: "svc-max-tokens-lowered",
-    says: "the bound of the answer, where a budget of US dollars lowered it",
+    says: "the bound of the answer, where a budget of US dollars or a policy lowered it",
 }];
