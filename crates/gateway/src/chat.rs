@@ -20,7 +20,7 @@ use crate::gateway::Gateway;
 use crate::limits::{LimitExceeded, Money, Permit, Slot};
 use crate::own;
 use crate::plan::{self, Asked, Candidate, Plan};
-use crate::policy;
+use crate::policy::{self, Around};
 use crate::principal::Principal;
 use crate::request::RequestContext;
 use crate::route::OpenTurn;
@@ -93,7 +93,12 @@ impl Gateway {
     ) -> Result<Journey, Unanswered> {
         let snapshot = self.snapshot_for_long();
         let model = policy::resolve(&snapshot.catalog, &principal.attribution, &chat.model)?;
-        policy::may_use((&principal.ruling, principal.suite), &model, &snapshot.catalog)?;
+        let around = Around {
+            suite: principal.suite,
+            catalog: &snapshot.catalog,
+            attribution: &principal.attribution,
+        };
+        policy::may_use(&principal.ruling, &model, &around)?;
         let policy = policy::effective(&principal.ruling, &chat, &model)?;
         if policy.audit_enabled && !self.keeps_audits() {
             return Err(ChatError::AuditUnavailable.into());
@@ -105,12 +110,12 @@ impl Gateway {
             conversations: &self.conversations,
             principal: &principal,
             chat: &chat,
-            names: model.names(),
+            model: &model,
             policy,
             context: &context,
             prompt_tokens: estimate.prompt_tokens,
         };
-        let Plan { mut candidates, record: route, turn } = asked.plan(&model)?;
+        let Plan { mut candidates, record: route, turn } = asked.plan()?;
         // Half a minute past the last timeout nobody can be at work on the request any more.
         let lapses = context.arrived_at.plus(snapshot.timeouts.total + LEASE_MARGIN);
         // By the clock of this moment: a body may have taken long to arrive.

@@ -52,8 +52,7 @@ impl Asked<'_> {
         at: &Deployment,
     ) -> Option<Exclusion> {
         let ruling = &self.principal.ruling;
-        let [asked, answering] = self.names;
-        if !ruling.allows_model(&[asked, answering, model.id.as_str()]) {
+        if !self.model.may_be_answered_by(&model.id, ruling) {
             return Some(Exclusion::Policy);
         }
         if self
@@ -183,6 +182,7 @@ mod tests {
     use sluice_routing::catalog::{Capabilities, Catalog};
 
     use super::*;
+    use crate::policy::AskedModel;
     use crate::route::Conversations;
     use crate::snapshot::{Snapshot, Speeds};
     use crate::testing::{
@@ -216,19 +216,19 @@ mod tests {
             audit_enabled: false,
             retention: Retention::Records,
         };
+        let (asked, answering) = (model.clone(), model.clone());
+        let model = AskedModel { asked, answering, router: None, is_own: false };
         let asked = Asked {
             snapshot: &snapshot,
             conversations: &Conversations::new(0),
             principal: &principal(),
             chat,
-            names: ["m"; 2],
+            model: &model,
             policy,
             context: &context(),
             prompt_tokens: 1_000_000,
         };
-        let (asked_for, answering) = (model.clone(), model.clone());
-        let model = crate::policy::AskedModel { asked: asked_for, answering, router: None };
-        asked.plan(&model).map(|plan| plan.candidates.len())
+        asked.plan().map(|plan| plan.candidates.len())
     }
 
     /// Requests that ask for more than text, and the field that does.

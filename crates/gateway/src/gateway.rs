@@ -27,7 +27,7 @@ use crate::limits::{
 use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::newcomers::Newcomers;
-use crate::policy::{may_use, resolve};
+use crate::policy::{is_listed, resolve};
 use crate::principal::{Principal, Shared, Unrecognised};
 use crate::route::Conversations;
 use crate::service_key::ServiceKey;
@@ -311,7 +311,6 @@ impl Gateway {
     /// The models that `principal` may use, in the catalogue's order, its own routers last.
     pub fn models(&self, principal: &Principal) -> Vec<Arc<Model>> {
         let snapshot = self.snapshot();
-        let holding = (&principal.ruling, principal.suite);
         let catalog = &snapshot.catalog;
         let of_all = catalog.models().iter();
         let own = catalog.own_routers(&principal.account.id).map(|own| &own.entry);
@@ -319,7 +318,7 @@ impl Gateway {
             .chain(own)
             .filter(|model| {
                 resolve(catalog, &principal.attribution, model.id.as_str())
-                    .is_ok_and(|model| may_use(holding, &model, catalog).is_ok())
+                    .is_ok_and(|model| is_listed(&principal.ruling, principal.suite, &model))
             })
             .cloned()
             .collect()

@@ -140,7 +140,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) principal: &'a Principal,
     pub(crate) chat: &'a ChatRequest,
     /// What was named, and what that stands for.
-    pub(crate) names: [&'a str; 2],
+    pub(crate) model: &'a AskedModel,
     pub(crate) policy: EffectivePolicy,
     pub(crate) context: &'a RequestContext,
     /// Tokens of the prompt, estimated.
@@ -148,12 +148,12 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Where a request for `model`, which may be a router, goes.
-    pub(crate) fn plan(&self, model: &AskedModel) -> Result<Plan, ChatError> {
-        match &model.router {
+    /// Where a request for the model, which may be a router, goes.
+    pub(crate) fn plan(&self) -> Result<Plan, ChatError> {
+        match &self.model.router {
             Some(router) => self.route(router),
             None => {
-                let candidates = self.deployments(&model.answering)?;
+                let candidates = self.deployments(&self.model.answering)?;
                 Ok(Plan { candidates, record: None, turn: None })
             }
         }
@@ -258,18 +258,19 @@ mod tests {
             audit_enabled: false,
             retention: Retention::Records,
         };
+        let (asked, answering) = (spread(), spread());
+        let model = AskedModel { asked, answering, router: None, is_own: false };
         let asked = Asked {
             snapshot,
             conversations: &Conversations::new(0),
             principal: &principal,
             chat: &chat,
-            names: ["m"; 2],
+            model: &model,
             policy,
             context: &context(),
             prompt_tokens: 1,
         };
-        let model = AskedModel { asked: spread(), answering: spread(), router: None };
-        let found = asked.plan(&model)?.candidates;
+        let found = asked.plan()?.candidates;
         assert!(found.iter().all(|candidate| candidate.target.max_tokens == Some(5)));
         Ok(found.iter().map(|candidate| candidate.target.endpoint.id.to_string()).collect())
     }

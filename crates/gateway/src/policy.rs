@@ -8,13 +8,14 @@ mod ruling;
 use std::sync::Arc;
 
 use sluice_core::chat::ChatRequest;
+use sluice_core::ids::ModelId;
 use sluice_core::key::{MaxTokensBound, Suite};
 use sluice_core::organisation::Attribution;
 use sluice_core::policy::{EffectivePolicy, Retention};
 use sluice_routing::catalog::{Catalog, Model, OwnRouter};
 use sluice_routing::router::Router;
 
-pub(crate) use self::explain::{Around, explain};
+pub(crate) use self::explain::explain;
 pub use self::explain::{Explained, rules_of, shown};
 pub use self::filters::Filters;
 pub use self::ruling::{Ruling, Said, Source, sources};
@@ -32,55 +33,111 @@ pub struct AskedModel {
     pub answering: Arc<Model>,
     /// The router that chooses who answers, where it is one.
     pub router: Option<Arc<Router>>,
+    /// Whether that is a router of an account, a department or a team. Who makes these need not be
+    /// who sets the lists of models, so its name opens none of its members.
+    pub is_own: bool,
 }
 
 impl AskedModel {
     /// A router that only some have.
     pub fn of(own: &OwnRouter) -> Self {
         let entry = || own.entry.clone();
-        Self { asked: entry(), answering: entry(), router: Some(own.router.clone()) }
+        let router = Some(own.router.clone());
+        Self { asked: entry(), answering: entry(), router, is_own: true }
     }
 
-    /// What was named, and what that stands for.
-    pub(crate) fn names(&self) -> [&str; 2] {
-        [self.asked.id.as_str(), self.answering.id.as_str()]
+    /// Whether `model` may answer: what was named, what that stands for, or a router's member.
+    pub(crate) fn may_be_answered_by(&self, model: &ModelId, ruling: &Ruling) -> bool {
+        match self.is_own {
+            true => ruling.allows_model(&[model.as_str()]),
+            false => {
+                let names = [&self.asked.id, &self.answering.id, model].map(ModelId::as_str);
+                ruling.allows_model(&names)
+            }
+        }
+    }
+
+    /// The smallest suite that has it.
+    fn suite(&self) -> Suite {
+        self.asked.suite.max(self.answering.suite)
+    }
+
+    /// Whether it may be asked for, and somebody may answer.
+    fn is_open(&self, ruling: &Ruling) -> bool {
+        ruling.why_not_asked(self.asked.id.as_str()).is_none()
+            && self.why_nobody_answers(ruling).is_none()
+    }
+
+    /// Why nobody may answer, whoever asks; `None` where somebody may.
+    fn why_nobody_answers(&self, ruling: &Ruling) -> Option<String> {
+        let id = &self.asked.id;
+        let members = || self.router.iter().flat_map(|it| &it.members).map(|it| &it.model.id);
+        if !self.is_own {
+            let allowed = ruling.why_not_answered(&[id.as_str(), self.answering.id.as_str()])?;
+            // A router may ask those of its members that all lists have.
+            let is_open = members().any(|member| self.may_be_answered_by(member, ruling));
+            return (!is_open).then(|| format!("this key may not use model `{id}`; {allowed}"));
+        }
+        if members().any(|member| self.may_be_answered_by(member, ruling)) {
+            return None;
+        }
+        let ids: Vec<&str> = members().map(ModelId::as_str).collect();
+        Some(match ruling.why_not_answered(&ids) {
+            Some(allowed) => format!("this key may use no member of router `{id}`; {allowed}"),
+            None => format!("no member of router `{id}` is in every list of what this key may use"),
+        })
     }
 }
 
-/// Whether a key that has `suite` may use `model`, and with it everything else that is the same for
-/// all its requests: what `GET /models` lists.
-pub fn may_use(
-    (ruling, suite): (&Ruling, Suite),
+/// What is known beside the rules of whoever asks.
+pub(crate) struct Around<'a> {
+    /// What the account's tier has.
+    pub(crate) suite: Suite,
+    pub(crate) catalog: &'a Catalog,
+    /// Whose the requests are.
+    pub(crate) attribution: &'a Attribution,
+}
+
+impl Around<'_> {
+    /// Which rules leave no model and no router to ask; `None` where one is left.
+    fn why_none_is_left(&self, ruling: &Ruling) -> Option<String> {
+        let is_open = |name: &str| {
+            let model = resolve(self.catalog, self.attribution, name);
+            model.is_ok_and(|model| model.is_open(ruling))
+        };
+        let names = || self.catalog.names_for(self.attribution);
+        let is_none_left = !ruling.models.is_empty() && !names().any(is_open);
+        is_none_left.then(|| ruling.no_model_is_left(names()))
+    }
+}
+
+/// Whether `model` is among what `GET /models` lists.
+pub(crate) fn is_listed(ruling: &Ruling, suite: Suite, model: &AskedModel) -> bool {
+    suite >= model.suite() && model.is_open(ruling)
+}
+
+/// Whether a key may use `model`, and with it everything else that is the same for all its requests.
+pub(crate) fn may_use(
+    ruling: &Ruling,
     model: &AskedModel,
-    catalog: &Catalog,
+    around: &Around<'_>,
 ) -> Result<(), ChatError> {
+    if is_listed(ruling, around.suite, model) {
+        return Ok(());
+    }
     let denied = |reason| Err(ChatError::NotPermitted { field: "model", reason });
     let id = &model.asked.id;
-    let [asked, answering] = model.names();
-    let in_the_way = ruling.why_not_asked(asked).or_else(|| {
-        let allowed = ruling.why_not_answered(&[asked, answering])?;
-        // A router may ask those of its members that all lists have.
-        let mut members = model.router.iter().flat_map(|router| &router.members);
-        let is_open = members
-            .any(|member| ruling.allows_model(&[asked, answering, member.model.id.as_str()]));
-        (!is_open).then_some(allowed)
-    });
-    if let Some(allowed) = in_the_way {
-        let all = catalog.models().iter().map(|model| model.id.as_str());
-        return denied(match ruling.no_model_is_left(all) {
-            Some(why) => why,
-            None => format!("this key may not use model `{id}`; {allowed}"),
-        });
+    let not_asked = ruling.why_not_asked(id.as_str());
+    let not_asked =
+        not_asked.map(|allowed| format!("this key may not use model `{id}`; {allowed}"));
+    if let Some(why) = not_asked.or_else(|| model.why_nobody_answers(ruling)) {
+        return denied(around.why_none_is_left(ruling).unwrap_or(why));
     }
-    let needed = model.asked.suite.max(model.answering.suite);
-    if suite < needed {
-        return denied(format!(
-            "model `{id}` belongs to the {} suite; this account has the {} suite",
-            needed.as_str(),
-            suite.as_str()
-        ));
-    }
-    Ok(())
+    denied(format!(
+        "model `{id}` belongs to the {} suite; this account has the {} suite",
+        model.suite().as_str(),
+        around.suite.as_str()
+    ))
 }
 
 /// The entry that `name` stands for in `catalog`, in requests that are attributed so.
@@ -101,7 +158,8 @@ pub fn resolve(
         None => asked,
     };
     let router = catalog.router(answering.id.as_str()).cloned();
-    Ok(AskedModel { asked: asked.clone(), answering: answering.clone(), router })
+    let (asked, answering) = (asked.clone(), answering.clone());
+    Ok(AskedModel { asked, answering, router, is_own: false })
 }
 
 /// The policy of one request.
@@ -189,14 +247,19 @@ fn bound_field(chat: &ChatRequest) -> &'static str {
 mod tests {
     use sluice_core::level::SecurityLevel::{High, Maximum, Standard};
     use sluice_core::region::Region::{self, EuWest, UsEast, UsWest};
+    use sluice_routing::router::{Member, Policy};
 
     use super::*;
     use crate::testing::{chat, model, principal, rules, ruling};
     use sluice_core::key::Suite;
 
+    fn around<'a>(suite: Suite, catalog: &'a Catalog, attribution: &'a Attribution) -> Around<'a> {
+        Around { suite, catalog, attribution }
+    }
+
     fn asked(model: Model) -> AskedModel {
         let model = Arc::new(model);
-        AskedModel { asked: model.clone(), answering: model, router: None }
+        AskedModel { asked: model.clone(), answering: model, router: None, is_own: false }
     }
 
     #[test]
@@ -222,6 +285,7 @@ mod tests {
                 asked: Arc::new(Model { minimum_level: asked, ..model("a") }),
                 answering: Arc::new(Model { minimum_level: answering, ..model("b") }),
                 router: None,
+                is_own: false,
             };
             let mut chat = chat("");
             chat.options.security_level = Some(request);
@@ -354,8 +418,49 @@ mod tests {
             let model = asked(Model { suite: needed, ..model("m") });
             let catalog = Catalog::new([Model::clone(&model.asked)]);
             let ruling = ruling(&principal, &rules());
-            let found = may_use((&ruling, principal.suite), &model, &catalog);
+            let attribution = &principal.attribution;
+            let around = around(principal.suite, &catalog, attribution);
+            let found = may_use(&ruling, &model, &around);
             assert_eq!(found.is_ok(), may, "{suite:?} {listed:?} {needed:?}");
+        }
+    }
+
+    /// A list that has a router of the file means its members, too, which the same people choose.
+    #[test]
+    fn the_name_of_an_own_router_opens_none_of_its_members() {
+        let members = || ["lab/small", "lab/large"].map(|id| Member::new(model(id).into(), 1.0));
+        let router = Arc::new(Router::new("svc/review", Policy::Balanced, members().into()));
+        let entry = Arc::new(router.entry());
+        let asked = |is_own| {
+            let (asked, answering, router) = (entry.clone(), entry.clone(), Some(router.clone()));
+            AskedModel { asked, answering, router, is_own }
+        };
+        let catalog = Catalog::default();
+        for (lists, of_the_file, own) in [
+            (vec![], [true; 2], [true; 2]),
+            (vec!["svc/*"], [true; 2], [false; 2]),
+            (vec!["svc/review lab/small"], [true; 2], [true, false]),
+            (vec!["lab/small"], [true, false], [true, false]),
+            (vec!["svc/*", "lab/*"], [true; 2], [false; 2]),
+            (vec!["lab/*", "lab/large svc/*"], [true; 2], [false, true]),
+            (vec!["lab/small", "lab/large"], [false; 2], [false; 2]),
+        ] {
+            let said = |list: &str| Said {
+                value: list.split(' ').map(str::to_owned).collect(),
+                by: Source::CONFIGURATION,
+            };
+            let models = lists.iter().map(|list| said(list)).collect();
+            let ruling = Ruling { models, ..Ruling::default() };
+            for (is_own, expected) in [(false, of_the_file), (true, own)] {
+                let asked = asked(is_own);
+                let found = ["lab/small", "lab/large"]
+                    .map(|id| asked.may_be_answered_by(&id.into(), &ruling));
+                assert_eq!(found, expected, "{lists:?} {is_own}");
+                let attribution = &principal().attribution;
+                let around = around(Suite::Full, &catalog, attribution);
+                let may = may_use(&ruling, &asked, &around);
+                assert_eq!(may.is_ok(), found.contains(&true), "{lists:?} {is_own}: {may:?}");
+            }
         }
     }
 
@@ -368,7 +473,8 @@ mod tests {
         let found = resolve(&catalog, &attribution, "svc/a").unwrap();
         assert_eq!((found.asked.id.as_str(), found.answering.id.as_str()), ("svc/a", "m"));
         let nothing_said = Ruling::default();
-        assert!(may_use((&nothing_said, Suite::Standard), &found, &catalog).is_err());
+        let around = around(Suite::Standard, &catalog, &attribution);
+        assert!(may_use(&nothing_said, &found, &around).is_err());
         for unknown in ["svc/b", "", "M", &"x".repeat(5_000)] {
             match resolve(&catalog, &attribution, unknown) {
                 Err(ChatError::UnknownModel { model }) => assert!(model.len() <= 100),

@@ -165,6 +165,45 @@ async fn what_makes_no_sense_is_refused_with_what_to_do() {
     assert_eq!(sluice.usage().await.len(), 0);
 }
 
+/// Who makes a router chooses its members, and not what the lists further out allow.
+#[tokio::test]
+async fn a_router_opens_no_model_that_a_policy_keeps_from_it() {
+    let (sluice, _upstream) = house(Config::default()).await;
+    let compilers = sluice.create_named_key("compilers", &["--team", "compilers"]).await;
+    for (owner, policy) in
+        [("department:engineering", "account:default"), ("account:default", "deployment")]
+    {
+        let line = format!("routers create svc/review --for {owner} --members large=9,small=1");
+        sluice.done(&line).await;
+        answers_as(&sluice, &compilers, "svc/review", "large").await;
+        let set = async |models: &str| {
+            sluice.done(&format!("policy set --for {policy} --models {models}")).await;
+        };
+        set("svc/*").await;
+        let refused = until("the policy to hold", async || {
+            let reply = ask(&sluice, &compilers, "svc/review").await;
+            (reply.status == 403).then(|| reply.text().to_owned())
+        })
+        .await;
+        assert!(refused.contains("may use no member of router `svc/review`"), "{refused}");
+        assert!(!listed(&sluice, &compilers).await.contains(&"svc/review".to_owned()));
+        // A router of the file is the deployment's own word.
+        assert_eq!(ask(&sluice, &compilers, "svc/house").await.status, 200);
+        set("svc/*,small").await;
+        answers_as(&sluice, &compilers, "svc/review", "small").await;
+        for _ in 0..5 {
+            assert_eq!(ask(&sluice, &compilers, "svc/review").await.json()["model"], "small");
+        }
+        assert_eq!(ask(&sluice, &compilers, "large").await.status, 403);
+        sluice.done(&format!("policy remove --for {policy}")).await;
+        sluice.done("routers remove svc/review").await;
+        until("it is gone", async || {
+            (ask(&sluice, &compilers, "svc/review").await.status == 404).then_some(())
+        })
+        .await;
+    }
+}
+
 /// A member that is no longer there takes nothing else with it.
 #[tokio::test]
 async fn a_router_goes_on_without_a_member_that_is_gone() {

@@ -137,7 +137,6 @@ struct Asked<'a> {
     regions: Option<&'a [Region]>,
     region: Option<Region>,
     scopes: &'a [KeyScope],
-    catalog: Option<&'a Catalog>,
 }
 
 impl Admin<'_> {
@@ -156,7 +155,6 @@ impl Admin<'_> {
             regions: wish.regions.as_deref(),
             region: wish.region,
             scopes: &wish.scopes,
-            catalog,
         })?;
         let mut view = self.view().await?;
         let mut account = match &wish.account {
@@ -217,6 +215,7 @@ impl Admin<'_> {
             suspended: None,
             secrets: vec![secret],
         };
+        view.knows_models(catalog, &record, record.models.as_deref())?;
         // Whoever may not change a key's figures may not choose them either.
         let is_usual = record.requests_per_hour.is_none()
             && record.tokens_per_day.is_none()
@@ -316,8 +315,8 @@ impl Admin<'_> {
             regions: new.regions.as_deref(),
             region: new.region,
             scopes: &new.scopes,
-            catalog,
         })?;
+        view.knows_models(catalog, &new, change.models.as_ref().and_then(|it| it.as_deref()))?;
         Ok(new)
     }
 
@@ -338,15 +337,8 @@ impl Admin<'_> {
         if asked.tokens_per_day == Some(0) {
             return Err(AdminError::ZeroLimit { limit: "tokens_per_day" });
         }
-        if let Some(models) = asked.models {
-            if models.is_empty() {
-                return Err(AdminError::EmptyList { what: "models", fix: ALLOW_ALL });
-            }
-            for model in models {
-                if asked.catalog.is_some_and(|catalog| !catalog.names().any(|it| it == model)) {
-                    return Err(AdminError::UnknownModel(model.clone()));
-                }
-            }
+        if asked.models.is_some_and(<[String]>::is_empty) {
+            return Err(AdminError::EmptyList { what: "models", fix: ALLOW_ALL });
         }
         match (asked.regions, asked.region) {
             (Some([]), _) => Err(AdminError::EmptyList { what: "regions", fix: ALLOW_ALL }),
@@ -361,6 +353,21 @@ impl Admin<'_> {
 }
 
 impl View {
+    /// Refuses names that no request of `key` can ask for, where there is a catalogue.
+    fn knows_models(
+        &self,
+        catalog: Option<&Catalog>,
+        key: &KeyRecord,
+        models: Option<&[String]>,
+    ) -> Result<(), AdminError> {
+        let (Some(catalog), Some(models)) = (catalog, models) else { return Ok(()) };
+        let names = self.names_for(catalog, &key.clone().into());
+        match models.iter().find(|model| !names.contains(&model.as_str())) {
+            Some(unknown) => Err(AdminError::UnknownModel(unknown.clone())),
+            None => Ok(()),
+        }
+    }
+
     /// What `old` becomes by moving it.
     fn moved_key(&self, old: &KeyRecord, to: &KeyMove) -> Result<KeyRecord, AdminError> {
         if old.revoked_at.is_some() {

@@ -423,14 +423,14 @@ impl Rank {
 
 /// Where a thing belongs.
 #[derive(Debug, Default)]
-struct Place {
-    departments: Vec<DepartmentId>,
-    teams: Vec<TeamId>,
+pub(super) struct Place {
+    pub(super) departments: Vec<DepartmentId>,
+    pub(super) teams: Vec<TeamId>,
     person: Option<PersonId>,
 }
 
 impl Place {
-    fn of(record: &Record, organisation: &Organisation) -> Self {
+    pub(super) fn of(record: &Record, organisation: &Organisation) -> Self {
         let teams = match record {
             Record::Account(_) => return Self::default(),
             Record::Department(it) => {

@@ -86,7 +86,12 @@ impl Admin<'_> {
         let before = old.as_ref().map(|it| it.rules.clone()).unwrap_or_default();
         let mut rules = before.clone();
         change(&mut rules);
-        checked(&rules, catalog)?;
+        // The deployment's is about what all have.
+        let names = catalog.map(|catalog| match &record {
+            Some(record) => view.names_for(catalog, record),
+            None => catalog.models().iter().map(|model| model.id.as_str()).collect(),
+        });
+        checked(&rules, names.as_deref())?;
         let account_id = match (&record, &old) {
             (Some(record), _) => record.account_id().clone(),
             (None, Some(old)) => old.account_id.clone(),
@@ -317,15 +322,15 @@ impl Admin<'_> {
     }
 }
 
-/// Whether rules make sense.
-fn checked(rules: &PolicyRules, catalog: Option<&Catalog>) -> Result<(), AdminError> {
+/// Whether rules make sense, where there are models and routers of these names.
+fn checked(rules: &PolicyRules, names: Option<&[&str]>) -> Result<(), AdminError> {
     let fix = "leave it out to allow all";
     if let Some(models) = &rules.models {
         if models.is_empty() {
             return Err(AdminError::EmptyList { what: "models", fix });
         }
         let is_known = |entry: &String| {
-            catalog.is_none_or(|it| it.names().any(|name| names_model(entry, name)))
+            names.is_none_or(|names| names.iter().any(|name| names_model(entry, name)))
         };
         if let Some(unknown) = models.iter().find(|entry| !is_known(entry)) {
             return Err(AdminError::UnknownModel(unknown.clone()));

@@ -1,8 +1,11 @@
-//! Whose budgets and policies there are: subjects, as somebody names them, and their records.
+//! Whose budgets and policies there are: subjects, as somebody names them, their records, and what they can
+//! ask for.
 
 use sluice_core::organisation::Subject;
+use sluice_routing::catalog::{Catalog, OwnRouter};
 use sluice_storage::Record;
 
+use crate::admin::permissions::Place;
 use crate::admin::{Admin, AdminError, Kind, View, Which};
 
 /// What became of what the configuration file holds item by item: budgets, policies.
@@ -71,6 +74,25 @@ impl Admin<'_> {
 }
 
 impl View {
+    /// The names of models and routers that some requests of `whose` can ask for. Routers of others are
+    /// not among them: that there is one is theirs to know.
+    pub(super) fn names_for<'a>(&self, catalog: &'a Catalog, whose: &Record) -> Vec<&'a str> {
+        let place = Place::of(whose, &self.organisation);
+        let is_account = matches!(whose, Record::Account(_));
+        let is_within = |own: &&OwnRouter| match &own.of {
+            Subject::Department(id) => is_account || place.departments.contains(id),
+            Subject::Team(id) => {
+                let team = self.organisation.teams.get(id);
+                let is_of_department = matches!(whose, Record::Department(_))
+                    && team.is_some_and(|it| place.departments.contains(&it.department_id));
+                is_account || is_of_department || place.teams.contains(id)
+            }
+            _ => true,
+        };
+        let own = catalog.own_routers(whose.account_id()).filter(is_within).map(|own| &own.entry);
+        catalog.models().iter().chain(own).map(|model| model.id.as_str()).collect()
+    }
+
     /// The record of a subject; none of keys.
     pub(super) fn record_of(&self, subject: &Subject) -> Option<Record> {
         let organisation = &self.organisation;

@@ -2,14 +2,11 @@
 
 use serde_json::{Value as Json, json};
 use sluice_core::chat::ChatRequest;
-use sluice_core::key::Suite;
 use sluice_core::level::SecurityLevel;
-use sluice_core::organisation::Attribution;
 use sluice_core::policy::PolicyRules;
-use sluice_routing::catalog::Catalog;
 
 use super::ruling::{Ruling, Said, Source};
-use super::{effective, may_use, resolve};
+use super::{Around, effective, may_use, resolve};
 use crate::error::ChatError;
 
 /// One thing that holds.
@@ -44,14 +41,6 @@ pub fn shown(value: &Json) -> String {
     }
 }
 
-/// A key's suite, and what is known to be there.
-pub(crate) struct Around<'a> {
-    pub(crate) suite: Suite,
-    pub(crate) catalog: &'a Catalog,
-    /// Whose its requests are.
-    pub(crate) attribution: &'a Attribution,
-}
-
 /// Everything that is said about the requests of a key, or about one of them.
 pub(crate) fn explain(
     ruling: &Ruling,
@@ -60,9 +49,8 @@ pub(crate) fn explain(
     chat: Option<&ChatRequest>,
 ) -> (Vec<Explained>, Vec<String>) {
     let mut rows = of_all(ruling, said);
-    let ids = around.catalog.names();
     let mut problems: Vec<String> =
-        ruling.no_model_is_left(ids).into_iter().chain(ruling.no_region()).collect();
+        around.why_none_is_left(ruling).into_iter().chain(ruling.no_region()).collect();
     if let Some(chat) = chat {
         match of_request(ruling, chat, around) {
             Ok(more) => {
@@ -131,7 +119,7 @@ fn of_request(
     around: &Around<'_>,
 ) -> Result<Vec<Explained>, ChatError> {
     let model = resolve(around.catalog, around.attribution, &chat.model)?;
-    may_use((ruling, around.suite), &model, around.catalog)?;
+    may_use(ruling, &model, around)?;
     let policy = effective(ruling, chat, &model)?;
     let request = |name, value| Explained { name, value, by: Source::REQUEST };
     let mut rows = vec![request("model", json!(model.asked.id.as_str()))];

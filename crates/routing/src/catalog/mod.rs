@@ -116,10 +116,10 @@ impl Catalog {
         self.own.get(account).into_iter().flat_map(BTreeMap::values)
     }
 
-    /// The names of all models and routers, also of those that only some have.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        let own = self.own.values().flat_map(BTreeMap::keys);
-        self.models.iter().map(|model| &model.id).chain(own).map(ModelId::as_str)
+    /// The names that requests can ask for that are attributed so: those of all, and of their own routers.
+    pub fn names_for<'a>(&'a self, whose: &'a Attribution) -> impl Iterator<Item = &'a str> {
+        let own = self.own_routers(&whose.account).filter(|own| own.is_for(whose));
+        self.models.iter().chain(own.map(|own| &own.entry)).map(|model| model.id.as_str())
     }
 
     /// All models, in order.
