@@ -14,6 +14,7 @@ use crate::answer::{AnswerStream, Opened, Opening};
 use crate::costs::Costs;
 use crate::cut::Cut;
 use crate::dispatch::{Answered, Dispatch};
+use crate::eligible::Wanted;
 use crate::error::{ChatError, Unanswered};
 use crate::filtering::{self, Passed};
 use crate::gateway::Gateway;
@@ -95,6 +96,7 @@ impl Gateway {
         let model = policy::resolve(&snapshot.catalog, &principal.attribution, &chat.model)?;
         let around = Around {
             suite: principal.suite,
+            max_tokens: principal.key.max_tokens,
             catalog: &snapshot.catalog,
             attribution: &principal.attribution,
         };
@@ -109,11 +111,15 @@ impl Gateway {
             snapshot: &snapshot,
             conversations: &self.conversations,
             principal: &principal,
-            chat: &chat,
-            model: &model,
-            policy,
             context: &context,
-            prompt_tokens: estimate.prompt_tokens,
+            wanted: Wanted {
+                ruling: &principal.ruling,
+                suite: principal.suite,
+                model: &model,
+                chat: &chat,
+                policy,
+                prompt_tokens: estimate.prompt_tokens,
+            },
         };
         let Plan { mut candidates, record: route, turn } = asked.plan()?;
         // Half a minute past the last timeout nobody can be at work on the request any more.

@@ -1,16 +1,21 @@
 //! Which deployments could answer a request, and what is said where none can: the same for a model
 //! that was asked for by its name and for the members of a router.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use sluice_core::chat::{ChatRequest, Content, Part, ResponseFormat};
 use sluice_core::ids::{ModelId, ProviderId};
+use sluice_core::key::Suite;
+use sluice_core::policy::EffectivePolicy;
 use sluice_core::region::Region;
 use sluice_routing::catalog::{Deployment, Model};
 use sluice_routing::decide::{Exclusion, Needs, exclusion};
 
 use crate::error::ChatError;
 use crate::plan::Asked;
+use crate::policy::{AskedModel, Ruling};
+use crate::provider_keys::OwnKey;
 
 /// When it is worth asking again where nobody knows better.
 const USUAL_RETRY: Duration = Duration::from_secs(60);
@@ -22,18 +27,69 @@ pub(crate) struct Refused<'a> {
     pub(crate) why: Exclusion,
 }
 
+/// A request, and what its rules say about who may answer it, wherever it is in force.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) ruling: &'a Ruling,
+    pub(crate) suite: Suite,
+    /// What was named, and what that stands for.
+    pub(crate) model: &'a AskedModel,
+    pub(crate) chat: &'a ChatRequest,
+    pub(crate) policy: EffectivePolicy,
+    /// Tokens of the prompt, estimated.
+    pub(crate) prompt_tokens: u64,
+}
+
 impl Asked<'_> {
+    /// Why a deployment of `model` cannot answer, whatever its provider's health.
+    pub(crate) fn exclusion(
+        &self,
+        needs: &Needs,
+        model: &Model,
+        at: &Deployment,
+    ) -> Option<Exclusion> {
+        let has_no_key = |own: &Arc<OwnKey>| !own.falls_back && own.provider.is_none();
+        match self.wanted.exclusion(needs, model, at) {
+            Some(Exclusion::Policy) => Some(Exclusion::Policy),
+            _ if self.principal.own_key(&at.provider).is_some_and(has_no_key) => {
+                Some(Exclusion::ProviderKey)
+            }
+            why => why,
+        }
+    }
+}
+
+impl Wanted<'_> {
     /// Tokens of the prompt, estimated.
     #[expect(clippy::cast_precision_loss, reason = "an estimate of some thousand tokens")]
     pub(crate) fn input_tokens(&self) -> f64 {
         self.prompt_tokens as f64
     }
 
+    /// Whether some deployment could answer by the rules and by what is known of models; why none
+    /// could, else. How providers are doing is not looked at.
+    pub(crate) fn could_be_answered(&self) -> Result<(), ChatError> {
+        let needs = self.needs();
+        let router = self.model.router.as_deref();
+        let members = router.into_iter().flat_map(|router| &router.members).map(|it| &it.model);
+        let models = members.chain(router.is_none().then_some(&self.model.answering));
+        let mut refused = Vec::new();
+        for (model, at) in models.flat_map(|it| it.deployments.iter().map(move |at| (it, at))) {
+            match self.exclusion(&needs, model, at) {
+                None => return Ok(()),
+                // A model that was asked for by its name is asked all the same.
+                Some(Exclusion::ContextWindow(_)) if router.is_none() => return Ok(()),
+                Some(why) => refused.push(Refused { model, provider: &at.provider, why }),
+            }
+        }
+        Err(self.nobody(&self.model.answering.id, &refused))
+    }
+
     /// What the request needs of whoever answers it.
     pub(crate) fn needs(&self) -> Needs {
         let chat = self.chat;
         Needs {
-            suite: self.principal.suite,
+            suite: self.suite,
             region: self.policy.region,
             level: self.policy.level,
             input_tokens: self.input_tokens(),
@@ -44,23 +100,16 @@ impl Asked<'_> {
         }
     }
 
-    /// Why a deployment of `model` cannot answer, whatever its provider's health.
+    /// Why a deployment of `model` may not answer, or is not able to.
     pub(crate) fn exclusion(
         &self,
         needs: &Needs,
         model: &Model,
         at: &Deployment,
     ) -> Option<Exclusion> {
-        let ruling = &self.principal.ruling;
+        let ruling = self.ruling;
         if !self.model.may_be_answered_by(&model.id, ruling) {
             return Some(Exclusion::Policy);
-        }
-        if self
-            .principal
-            .own_key(&at.provider)
-            .is_some_and(|own| !own.falls_back && own.provider.is_none())
-        {
-            return Some(Exclusion::ProviderKey);
         }
         let allowed = ruling.allowed_regions.as_deref();
         // Whoever named no region may go to any that is allowed.
@@ -85,7 +134,7 @@ impl Asked<'_> {
         if let Some(error) = self.unsupported(id, all) {
             return error;
         }
-        let allowed = self.principal.ruling.allowed_regions.as_ref().and_then(|it| it.first());
+        let allowed = self.ruling.allowed_regions.as_ref().and_then(|it| it.first());
         if let Some(region) = self.policy.region.or(allowed.copied())
             && all(|e| matches!(e, Exclusion::Region(_)))
         {
@@ -172,17 +221,14 @@ fn first_image(chat: &ChatRequest) -> Option<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
-    use std::sync::Arc;
-
     use sluice_core::chat::Tool;
     use sluice_core::level::SecurityLevel;
-    use sluice_core::policy::{EffectivePolicy, Retention};
+    use sluice_core::policy::Retention;
     use sluice_core::region::Region::{AsiaPacific, EuWest, UsEast};
     use sluice_routing::catalog::{Capabilities, Catalog};
+    use std::collections::HashMap;
 
     use super::*;
-    use crate::policy::AskedModel;
     use crate::route::Conversations;
     use crate::snapshot::{Snapshot, Speeds};
     use crate::testing::{
@@ -222,11 +268,15 @@ mod tests {
             snapshot: &snapshot,
             conversations: &Conversations::new(0),
             principal: &principal(),
-            chat,
-            model: &model,
-            policy,
             context: &context(),
-            prompt_tokens: 1_000_000,
+            wanted: Wanted {
+                ruling: &Ruling::default(),
+                suite: Suite::Full,
+                model: &model,
+                chat,
+                policy,
+                prompt_tokens: 1_000_000,
+            },
         };
         asked.plan().map(|plan| plan.candidates.len())
     }

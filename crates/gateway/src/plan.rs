@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use sluice_core::chat::ChatRequest;
-use sluice_core::policy::EffectivePolicy;
 use sluice_core::region::Region;
 use sluice_core::routing::RouteRecord;
 use sluice_core::sealed::SealedPlaces;
@@ -13,9 +11,9 @@ use sluice_routing::decide::Exclusion;
 use sluice_routing::speed::DeploymentSpeed;
 use sluice_storage::{BilledBy, ProviderKeyUse};
 
-use crate::eligible::Refused;
+use crate::eligible::{Refused, Wanted};
 use crate::error::ChatError;
-use crate::policy::{AskedModel, OutputBound};
+use crate::policy::OutputBound;
 use crate::principal::Principal;
 use crate::provider_keys::OwnKey;
 use crate::request::RequestContext;
@@ -138,22 +136,17 @@ pub(crate) struct Asked<'a> {
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) conversations: &'a Conversations,
     pub(crate) principal: &'a Principal,
-    pub(crate) chat: &'a ChatRequest,
-    /// What was named, and what that stands for.
-    pub(crate) model: &'a AskedModel,
-    pub(crate) policy: EffectivePolicy,
     pub(crate) context: &'a RequestContext,
-    /// Tokens of the prompt, estimated.
-    pub(crate) prompt_tokens: u64,
+    pub(crate) wanted: Wanted<'a>,
 }
 
 impl Asked<'_> {
     /// Where a request for the model, which may be a router, goes.
     pub(crate) fn plan(&self) -> Result<Plan, ChatError> {
-        match &self.model.router {
+        match &self.wanted.model.router {
             Some(router) => self.route(router),
             None => {
-                let candidates = self.deployments(&self.model.answering)?;
+                let candidates = self.deployments(&self.wanted.model.answering)?;
                 Ok(Plan { candidates, record: None, turn: None })
             }
         }
@@ -161,13 +154,13 @@ impl Asked<'_> {
 
     /// The bound on generated tokens where `model` answers.
     pub(crate) fn output_bound(&self, model: &Model) -> Result<OutputBound, ChatError> {
-        let Principal { ruling, key, .. } = self.principal;
-        OutputBound::of(ruling, key.max_tokens, self.chat, model)
+        let Wanted { ruling, chat, .. } = self.wanted;
+        OutputBound::of(ruling, self.principal.key.max_tokens, chat, model)
     }
 
     /// The deployments of a model that was asked for by its name, in the order of preference.
     fn deployments(&self, model: &Arc<Model>) -> Result<Vec<Candidate>, ChatError> {
-        let needs = self.needs();
+        let needs = self.wanted.needs();
         let bound = self.output_bound(model)?;
         let mut found = Vec::with_capacity(model.deployments.len());
         let mut refused = Vec::new();
@@ -181,7 +174,7 @@ impl Asked<'_> {
             }
         }
         if found.is_empty() {
-            return Err(self.nobody(&model.id, &refused));
+            return Err(self.wanted.nobody(&model.id, &refused));
         }
         // Whoever asked to be left alone is asked last, and still asked when nobody else is there.
         let now = self.context.arrived_at;
@@ -203,12 +196,13 @@ mod tests {
     use std::time::Duration;
 
     use sluice_core::level::SecurityLevel;
-    use sluice_core::policy::Retention;
+    use sluice_core::policy::{EffectivePolicy, Retention};
     use sluice_core::region::Region::{AsiaPacific, EuWest, UsEast};
     use sluice_providers::error::ProviderErrorKind;
     use sluice_routing::catalog::Catalog;
 
     use super::*;
+    use crate::policy::AskedModel;
     use crate::snapshot::Speeds;
     use crate::testing::{
         NOW, Scripted, TIMEOUTS, chat, context, deployment, filter, model, principal, provider,
@@ -264,11 +258,15 @@ mod tests {
             snapshot,
             conversations: &Conversations::new(0),
             principal: &principal,
-            chat: &chat,
-            model: &model,
-            policy,
             context: &context(),
-            prompt_tokens: 1,
+            wanted: Wanted {
+                ruling: &principal.ruling,
+                suite: principal.suite,
+                model: &model,
+                chat: &chat,
+                policy,
+                prompt_tokens: 1,
+            },
         };
         let found = asked.plan()?.candidates;
         assert!(found.iter().all(|candidate| candidate.target.max_tokens == Some(5)));

@@ -93,6 +93,8 @@ impl AskedModel {
 pub(crate) struct Around<'a> {
     /// What the account's tier has.
     pub(crate) suite: Suite,
+    /// How a wish for tokens is bounded.
+    pub(crate) max_tokens: MaxTokensBound,
     pub(crate) catalog: &'a Catalog,
     /// Whose the requests are.
     pub(crate) attribution: &'a Attribution,
@@ -254,7 +256,7 @@ mod tests {
     use sluice_core::key::Suite;
 
     fn around<'a>(suite: Suite, catalog: &'a Catalog, attribution: &'a Attribution) -> Around<'a> {
-        Around { suite, catalog, attribution }
+        Around { suite, max_tokens: MaxTokensBound::Documented, catalog, attribution }
     }
 
     fn asked(model: Model) -> AskedModel {

@@ -44,7 +44,7 @@ impl Asked<'_> {
     /// Chooses among the members of `router`.
     pub(crate) fn route(&self, router: &Router) -> Result<Plan, ChatError> {
         let now = self.context.arrived_at;
-        let judgement = classify::judge(self.chat);
+        let judgement = classify::judge(self.wanted.chat);
         let contenders = self.contenders(router, now);
         let key = self.session_key();
         let known = key.and_then(|key| self.conversations.sessions.get(key));
@@ -52,8 +52,8 @@ impl Asked<'_> {
             known.as_ref().and_then(|session| self.held(session, router, &contenders, &judgement));
         let situation = Situation {
             judgement: &judgement,
-            input_tokens: self.input_tokens(),
-            output_bound: self.chat.max_tokens.map(f64::from),
+            input_tokens: self.wanted.input_tokens(),
+            output_bound: self.wanted.chat.max_tokens.map(f64::from),
             held,
             session: key.unwrap_or_else(|| fastrand::u64(..)),
             chance: fastrand::u64(1..),
@@ -69,17 +69,17 @@ impl Asked<'_> {
                     why.map(|why| Refused { model, provider, why })
                 })
                 .collect();
-            return Err(self.nobody(&router.id, &refused));
+            return Err(self.wanted.nobody(&router.id, &refused));
         }
         let mut candidates = Vec::with_capacity(decision.order.len().min(MOST_CANDIDATES));
         for i in decision.order.iter().take(MOST_CANDIDATES) {
             candidates.extend(self.candidates(router, &contenders[*i])?);
         }
         let mut turn = Turn::new(known.as_ref(), held.as_ref(), &judgement, &decision);
-        if self.policy.retention.is_zero() {
+        if self.wanted.policy.retention.is_zero() {
             turn = turn.without_content();
         }
-        let prompt_tokens = self.input_tokens();
+        let prompt_tokens = self.wanted.input_tokens();
         let turn = key.map(|key| OpenTurn { key, turn, prompt_tokens });
         let record = Some(self.record(router, &contenders, &judgement, &decision));
         Ok(Plan { candidates, record, turn })
@@ -87,7 +87,7 @@ impl Asked<'_> {
 
     /// Every member at each of its providers, with what stands against it.
     fn contenders(&self, router: &Router, now: UnixMillis) -> ArrayVec<Contender, MOST_CONTENDERS> {
-        let needs = self.needs();
+        let needs = self.wanted.needs();
         let mut contenders = ArrayVec::new();
         for (member, of) in router.members.iter().enumerate() {
             let speeds = self.snapshot.speeds.of(&of.model.id);
@@ -110,7 +110,7 @@ impl Asked<'_> {
                     .exclusion(&needs, &of.model, at)
                     .or_else(|| provider.health.rests_for(now).map(Exclusion::Resting))
                     .or_else(|| speed.failing(now).map(Exclusion::Failing));
-                let expected = speed.expected(self.input_tokens(), of.prior, now);
+                let expected = speed.expected(self.wanted.input_tokens(), of.prior, now);
                 let contender = Contender {
                     member,
                     deployment,
@@ -129,9 +129,9 @@ impl Asked<'_> {
     /// What names the conversation; without content where nothing of it may be kept.
     fn session_key(&self) -> Option<u64> {
         let named = self.context.session.as_deref();
-        let may_hash = !self.policy.retention.is_zero();
+        let may_hash = !self.wanted.policy.retention.is_zero();
         let whose = self.principal.key.id.as_str();
-        session::key(self.conversations.secret, whose, named, self.chat, may_hash)
+        session::key(self.conversations.secret, whose, named, self.wanted.chat, may_hash)
     }
 
     /// The session's model among the contenders, and what holds the request there.
@@ -155,8 +155,8 @@ impl Asked<'_> {
         let request = Return {
             judgement,
             now: self.context.arrived_at,
-            idle_allowed_ms: session::idle_allowed_ms(self.chat),
-            lock: session::lock(self.chat),
+            idle_allowed_ms: session::idle_allowed_ms(self.wanted.chat),
+            lock: session::lock(self.wanted.chat),
         };
         session.hold(contender, caches, &request)
     }

@@ -222,6 +222,49 @@ async fn filter_settings_bounds_and_retention_come_from_policies() {
     assert_eq!(rule("terms"), json!({ "rule": "terms", "value": ["Orion"], "by": by }));
 }
 
+/// The command says what the server would.
+#[tokio::test]
+async fn explaining_a_request_ends_as_asking_it_does() {
+    let (house, key) = house(Config::default()).await;
+    let sluice = &house.sluice;
+    sluice.done("models add secret --provider lab-east --security-level maximum").await;
+    sluice.done("routers create svc/x --account default --members secret,east").await;
+    sluice.done("routers create svc/y --account default --members secret").await;
+    sluice.done("policy set --for team:compilers --max-output-tokens 300").await;
+    until("the routers", async || (house.ask(&key, "svc/x").await.status == 200).then_some(()))
+        .await;
+    let file = sluice.data_dir().join("request.json");
+    let mut refusals = 0;
+    for (model, member, value) in [
+        ("both", "user", json!("ada")),
+        ("both", "max_tokens", json!(4_096)),
+        ("both", "max_tokens", json!(4_097)),
+        ("both", "region", json!("eu-west")),
+        ("east", "region", json!("eu-west")),
+        ("svc/mix", "region", json!("eu-west")),
+        ("svc/mix", "region", json!("asia-pacific")),
+        ("secret", "security_level", json!("standard")),
+        ("svc/x", "security_level", json!("standard")),
+        ("svc/y", "region", json!("eu-west")),
+        ("none", "user", json!("ada")),
+    ] {
+        let mut question = question(model, "Hello!");
+        question[member] = value;
+        let reply = sluice.chat(&key, &question).await;
+        std::fs::write(&file, question.to_string()).unwrap();
+        let words = ["policy", "explain", "--key", "laptop", "--request", file.to_str().unwrap()];
+        let told = sluice.cli(&words).await;
+        let is_refused = reply.status != 200;
+        assert_eq!(told.code, Some(i32::from(is_refused)), "{question}: {}", told.stdout);
+        if is_refused {
+            let message = reply.json()["error"]["message"].as_str().unwrap().to_owned();
+            assert!(told.stdout.contains(&message), "{message}: {}", told.stdout);
+            refusals += 1;
+        }
+    }
+    assert_eq!(refusals, 5);
+}
+
 #[tokio::test]
 async fn what_is_wrong_is_told_with_its_rule_and_changes_nothing() {
     let (house, _) = house(Config::default()).await;

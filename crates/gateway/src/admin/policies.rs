@@ -197,6 +197,7 @@ impl Admin<'_> {
         let ruling = Ruling::of(&said);
         let around = Around {
             suite: configured.rules.account_rules(account).suite,
+            max_tokens: key.max_tokens,
             catalog: configured.catalog,
             attribution: &view.organisation.attribution(&key),
         };

@@ -6,8 +6,10 @@ use sluice_core::level::SecurityLevel;
 use sluice_core::policy::PolicyRules;
 
 use super::ruling::{Ruling, Said, Source};
-use super::{Around, effective, may_use, resolve};
+use super::{Around, OutputBound, effective, may_use, resolve};
+use crate::eligible::Wanted;
 use crate::error::ChatError;
+use crate::estimate::Ratio;
 
 /// One thing that holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,6 +123,16 @@ fn of_request(
     let model = resolve(around.catalog, around.attribution, &chat.model)?;
     may_use(ruling, &model, around)?;
     let policy = effective(ruling, chat, &model)?;
+    let bound = OutputBound::of(ruling, around.max_tokens, chat, &model.answering)?;
+    let wanted = Wanted {
+        ruling,
+        suite: around.suite,
+        model: &model,
+        chat,
+        policy,
+        prompt_tokens: Ratio::default().estimate(chat).prompt_tokens,
+    };
+    wanted.could_be_answered()?;
     let request = |name, value| Explained { name, value, by: Source::REQUEST };
     let mut rows = vec![request("model", json!(model.asked.id.as_str()))];
     let said = ruling.level.as_ref().map_or(SecurityLevel::default(), |said| said.value);
@@ -140,10 +152,7 @@ fn of_request(
     if chat.options.audit_enabled && ruling.audit.is_none() {
         rows.push(request("audit", json!(true)));
     }
-    let most = ruling.max_output_tokens.as_ref().map(|said| said.value);
-    if let Some(wanted) = chat.max_tokens
-        && most.is_none_or(|most| wanted <= most)
-    {
+    if let Some(wanted) = chat.max_tokens.filter(|_| !bound.is_lowered) {
         rows.push(request("max_output_tokens", json!(wanted)));
     }
     Ok(rows)
