@@ -313,6 +313,9 @@ fn contradiction<T>(
 }
 
 #[cfg(test)]
+mod properties;
+
+#[cfg(test)]
 mod tests {
     use proptest::prelude::*;
     use sluice_core::level::SecurityLevel::{High, Maximum};
