@@ -125,6 +125,17 @@ async fn the_strictest_of_all_levels_holds_and_an_empty_result_names_two_rules()
 async fn requests_stay_in_their_region_through_routers_and_failover() {
     let (house, key) = house(Config::default()).await;
     let House { sluice, east, europe } = &house;
+    let line = "routers create svc/ours --for team:compilers --members east=9,both=1";
+    sluice.done(line).await;
+    house.answers_with(&key, "svc/ours", 200).await;
+    // Both providers have a key of the team's own, and fall back.
+    for provider in ["lab-east", "lab-europe"] {
+        let line =
+            format!("provider-keys add --provider {provider} --for team:compilers --no-test");
+        let words: Vec<&str> = line.split_whitespace().chain(["--fallback"]).collect();
+        let added = sluice.cli_given(&words, &format!("sk-own-{provider}\n")).await;
+        assert_eq!(added.code, Some(0), "{}", added.stderr);
+    }
     sluice.done("policy set --for department:engineering --regions eu-west").await;
     let told = until("the policy to hold", async || {
         let reply = house.ask(&key, "east").await;
@@ -143,14 +154,22 @@ async fn requests_stay_in_their_region_through_routers_and_failover() {
     );
 
     let seen = (east.seen().len(), europe.seen().len());
-    for model in ["both", "svc/mix"] {
-        let answer = house.ask(&key, model).await;
-        assert_eq!(answer.status, 200);
-        assert_eq!(answer.json()["security"]["data_residency"], "eu-west");
-    }
+    let models = ["both", "svc/mix", "svc/ours"];
+    let in_europe = async |billed: &str| {
+        for model in models {
+            let answer = house.ask(&key, model).await;
+            assert_eq!(answer.status, 200, "{}", answer.text());
+            assert_eq!(answer.json()["security"]["data_residency"], "eu-west");
+            assert_eq!(answer.header("svc-billed-by"), billed, "{model}");
+        }
+    };
+    in_europe("provider").await;
+    // Where the own key fails, the deployment's is used in the same region.
+    europe.follow_for("sk-own-lab-europe", Script::answer("401 Unauthorized", &[], "{}"));
+    in_europe("deployment").await;
     // Where the provider of the region fails, nobody else is asked.
     europe.follow(Script::answer("500 Internal Server Error", &[], ""));
-    for model in ["both", "svc/mix"] {
+    for model in models {
         assert!(house.ask(&key, model).await.status.is_server_error());
     }
     assert_eq!(east.seen().len(), seen.0, "nothing went elsewhere");
