@@ -182,6 +182,90 @@ async fn a_router_falls_back_while_the_own_key_rests() {
     }
 }
 
+/// What somebody does who writes the database and has no master key.
+#[tokio::test]
+async fn nobody_is_served_with_a_key_that_was_moved_and_everything_else_goes_on() {
+    let Some(database) = Database::create() else { return };
+    let (mut sluice, upstream) = house(Config::default().database(&database.url())).await;
+    sluice.done("accounts create --name globex --tier highest").await;
+    let plain = sluice.key().to_owned();
+    let compilers = sluice.create_named_key("compilers", &["--team", "compilers"]).await;
+    let tools = sluice.create_named_key("tools", &["--team", "tools"]).await;
+    let globex = sluice.create_named_key("globex", &["--account", "globex"]).await;
+    let team = add(&sluice, "--for team:compilers", "sk-compilers-012345").await;
+    let other_team = add(&sluice, "--for team:tools", "sk-tools-0123456789").await;
+    let other_account = add(&sluice, "--for account:globex", "sk-globex-0123456789").await;
+    let run = |sql: &str| database.run(sql).unwrap();
+    for table in ["provider_keys", "wrapped_keys"] {
+        run(&format!("CREATE TABLE kept_{table} AS SELECT * FROM {table}"));
+    }
+    // In the place of the team's key, the one with this id.
+    let moved = |id: &str, more: &str| {
+        format!(
+            "UPDATE provider_keys SET removed_at = 1 WHERE id = '{team}'; \
+             UPDATE provider_keys SET subject = (SELECT subject FROM kept_provider_keys \
+             WHERE id = '{team}'){more} WHERE id = '{id}'"
+        )
+    };
+    let of_team = |column: &str| {
+        format!(", {column} = (SELECT {column} FROM kept_provider_keys WHERE id = '{team}')")
+    };
+    let rewrapped = |column: &str| {
+        format!(
+            "UPDATE wrapped_keys SET {column} = (SELECT min({column}) FROM kept_wrapped_keys AS it \
+             WHERE it.account_id <> wrapped_keys.account_id)"
+        )
+    };
+    let secret = |id: &str| {
+        format!(
+            "UPDATE provider_keys SET (secrets, secrets_key) = (SELECT secrets, secrets_key \
+             FROM kept_provider_keys WHERE id = '{id}') WHERE id = '{team}'"
+        )
+    };
+    for (number, tampering) in [
+        secret(&other_team),
+        secret(&other_account),
+        moved(&other_team, ""),
+        moved(&other_account, &of_team("account_id")),
+        format!("{}; {}", moved(&other_account, &of_team("account_id")), rewrapped("account_id")),
+        format!("UPDATE provider_keys SET base_url = base_url || '/x' WHERE id = '{team}'"),
+        rewrapped("wrapped"),
+        "UPDATE wrapped_keys SET wrapped = 'x'".to_owned(),
+    ]
+    .iter()
+    .enumerate()
+    {
+        sluice.stop().await;
+        run(tampering);
+        sluice.start_again().await;
+        let before = upstream.seen().len();
+        assert_eq!(ask(&sluice, &compilers).await.status, 503, "{tampering}");
+        assert_eq!(upstream.seen().len(), before, "{tampering}");
+        // With its own key, the deployment's where it has none, or not at all.
+        for (key, own) in [(&tools, "sk-tools-0123456789"), (&globex, "sk-globex-0123456789")] {
+            let before = upstream.seen().len();
+            let is_answered = ask(&sluice, key).await.status == 200;
+            let seen: Vec<String> = upstream.seen()[before..]
+                .iter()
+                .map(|it| it.header("authorization").to_owned())
+                .collect();
+            assert_eq!(seen.len(), usize::from(is_answered), "{tampering}");
+            let may = [format!("Bearer {own}"), "Bearer sk-lab".to_owned()];
+            assert!(seen.iter().all(|it| may.contains(it)), "{tampering}: {seen:?}");
+        }
+        assert_eq!(ask(&sluice, &plain).await.status, 200, "{tampering}");
+        // Changes are taken over.
+        let name = format!("gone-{number}");
+        let gone = sluice.create_named_key(&name, &[]).await;
+        sluice.answers_with(&gone, 200).await;
+        sluice.done(&format!("keys revoke {name}")).await;
+        sluice.answers_with(&gone, 401).await;
+        for table in ["provider_keys", "wrapped_keys"] {
+            run(&format!("DELETE FROM {table}; INSERT INTO {table} SELECT * FROM kept_{table}"));
+        }
+    }
+}
+
 #[tokio::test]
 async fn budgets_of_money_count_it_only_when_asked_to() {
     let (sluice, _upstream) = house(Config::default()).await;
@@ -241,6 +325,58 @@ async fn a_rotation_of_the_master_key_while_serving_invalidates_nothing() {
         assert_eq!(verified.code, Some(0), "{}{}", verified.stdout, verified.stderr);
         let trail = sluice.done("audit list --kind administration --json").await;
         assert!(trail.contains("secrets.rotate-master-key"), "{trail}");
+    }
+}
+
+/// Wherever it is killed: the running server, the commands and the next start go on.
+#[tokio::test]
+async fn a_rotation_of_the_master_key_that_is_killed_leaves_everything_working() {
+    for database in Database::none_and_one() {
+        let config = Config::default();
+        let config = database.as_ref().map_or(config.clone(), |it| config.database(&it.url()));
+        let (mut sluice, upstream) = house(config).await;
+        let key = sluice.create_named_key("compilers", &["--team", "compilers"]).await;
+        let id = add(&sluice, "--for team:compilers", "sk-compilers-0").await;
+        presents(&sluice, &upstream, &key, "sk-compilers-0").await;
+        let file = sluice.data_dir().join("master.key");
+        let draft = sluice.data_dir().join("master.key.next");
+        for round in 1..=6_u32 {
+            let before = std::fs::read(&file).unwrap();
+            let mut rotation = sluice.spawn(&["secrets", "rotate-master-key"]);
+            // A later stage in each round of three, and a little after it.
+            let is_reached = || match round % 3 {
+                0 => true,
+                1 => draft.exists(),
+                _ => std::fs::read(&file).unwrap() != before,
+            };
+            while !is_reached() && rotation.try_wait().unwrap().is_none() {
+                tokio::task::yield_now().await;
+            }
+            for _ in 0..round * 20 {
+                tokio::task::yield_now().await;
+            }
+            rotation.kill().unwrap();
+            rotation.wait().unwrap();
+
+            assert_eq!(ask(&sluice, &key).await.status, 200, "round {round}");
+            let secret = format!("sk-compilers-{round}");
+            let words = ["provider-keys", "rotate", &id, "--no-test"];
+            let rotated = sluice.cli_given(&words, &secret).await;
+            assert_eq!(rotated.code, Some(0), "round {round}: {}", rotated.stderr);
+            presents(&sluice, &upstream, &key, &secret).await;
+            if round % 3 == 0 {
+                sluice.kill().await;
+            } else {
+                sluice.stop().await;
+            }
+            sluice.start_again().await;
+            assert!(!draft.exists(), "the start tidies up");
+            presents(&sluice, &upstream, &key, &secret).await;
+        }
+        sluice.done("secrets rotate-master-key").await;
+        let verified = sluice.cli(&["audit", "verify"]).await;
+        assert_eq!(verified.code, Some(0), "{}{}", verified.stdout, verified.stderr);
+        presents(&sluice, &upstream, &key, "sk-compilers-6").await;
     }
 }
 

@@ -168,6 +168,14 @@ impl Sluice {
         }
     }
 
+    /// Starts a command, for tests that end it before it has ended.
+    pub fn spawn(&self, arguments: &[&str]) -> Child {
+        let mut command = command(&self.binary, self.folder.path());
+        command.args(arguments).arg("--config").arg(self.config_file());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().unwrap()
+    }
+
     /// Runs a command, given as a line of words, that is to succeed. Returns what it printed.
     pub async fn done(&self, line: &str) -> String {
         let words: Vec<&str> = line.split_whitespace().collect();
