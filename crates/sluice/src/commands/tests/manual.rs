@@ -1,10 +1,5 @@
 //! What pages of the manual say.
 
-/// The part of a page under a heading of the second order.
-pub(crate) fn section<'p>(page: &'p str, heading: &str) -> &'p str {
-    page.split("\n## ").find(|part| part.starts_with(heading)).unwrap()
-}
-
 /// The commands of a page, in their order, without `sluice` and their comments.
 pub(crate) fn commands(page: &str) -> Vec<String> {
     let lines = page.lines().filter_map(|line| line.strip_prefix("$ sluice "));
