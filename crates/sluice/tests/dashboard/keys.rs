@@ -35,6 +35,25 @@ async fn what_is_sought_leads_to_its_page_and_a_secret_is_never_repeated() {
     assert!(!sluice.stdout().contains(&unknown));
 }
 
+/// What becomes of a file on the server's machine keeps no key from being revoked.
+#[tokio::test]
+async fn a_key_is_revoked_while_the_master_key_cannot_be_read() {
+    let (sluice, _upstream) = sluice().await;
+    let mut owner = Browser::welcome(&sluice).await;
+    let secret = sluice.create_named_key("laptop", &[]).await;
+    sluice.answers_with(&secret, 200).await;
+    let path = owner.get("/find?q=laptop").await.location().to_owned();
+    let file = sluice.data_dir().join("master.key");
+    let away = file.with_extension("away");
+    std::fs::rename(&file, &away).unwrap();
+    let revoked = owner.form(&format!("{path}/revoke"), &[("confirm", "laptop")]).await;
+    assert_eq!(revoked.status, 303, "{}", revoked.body);
+    sluice.answers_with(&secret, 401).await;
+    std::fs::rename(&away, &file).unwrap();
+    let another = sluice.create_named_key("another", &[]).await;
+    sluice.answers_with(&another, 200).await;
+}
+
 #[tokio::test]
 async fn a_key_is_changed_by_whoever_may() {
     let (sluice, _upstream) = sluice().await;
