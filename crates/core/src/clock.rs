@@ -1,7 +1,8 @@
 //! The time, as an argument: whatever depends on it is tested by moving it.
 
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -52,10 +53,45 @@ impl UnixMillis {
     }
 }
 
+/// Milliseconds by a clock that only goes forward and that nobody sets. It says how long something
+/// lasts; it starts anew with the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct SteadyMillis(pub u64);
+
+impl SteadyMillis {
+    /// The moment `later` after this one.
+    #[must_use]
+    pub fn plus(self, later: Duration) -> Self {
+        Self(self.0.saturating_add(u64::try_from(later.as_millis()).unwrap_or(u64::MAX)))
+    }
+
+    /// How long ago `earlier` was; zero where it has not been yet.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(self.0.saturating_sub(earlier.0))
+    }
+}
+
+/// A moment by both clocks: the calendar's, which people and time servers set, and the steady one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Moment {
+    /// The time of day.
+    pub wall: UnixMillis,
+    /// The same moment by the steady clock.
+    pub steady: SteadyMillis,
+}
+
 /// What tells the time.
 pub trait Clock: Send + Sync {
     /// The current time.
     fn now(&self) -> UnixMillis;
+
+    /// The current time of the steady clock.
+    fn steady(&self) -> SteadyMillis;
+
+    /// The current moment by both clocks.
+    fn moment(&self) -> Moment {
+        Moment { wall: self.now(), steady: self.steady() }
+    }
 }
 
 /// The machine's clock.
@@ -70,28 +106,46 @@ impl Clock for SystemClock {
             .unwrap_or(Duration::ZERO);
         UnixMillis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
     }
+
+    fn steady(&self) -> SteadyMillis {
+        static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+        SteadyMillis(u64::try_from(BEGIN.elapsed().as_millis()).unwrap_or(u64::MAX))
+    }
 }
 
 /// A clock that tests move.
 #[derive(Debug, Default)]
-pub struct ManualClock(AtomicU64);
+pub struct ManualClock {
+    wall: AtomicU64,
+    steady: AtomicU64,
+}
 
 impl ManualClock {
     /// A clock that stands at `now`.
     pub fn at(now: UnixMillis) -> Self {
-        Self(AtomicU64::new(now.0))
+        Self { wall: AtomicU64::new(now.0), steady: AtomicU64::new(0) }
     }
 
     /// Moves the clock forward.
     pub fn advance(&self, by: Duration) {
         let millis = u64::try_from(by.as_millis()).unwrap_or(u64::MAX);
-        self.0.fetch_add(millis, Ordering::SeqCst);
+        self.wall.fetch_add(millis, Ordering::SeqCst);
+        self.steady.fetch_add(millis, Ordering::SeqCst);
+    }
+
+    /// Somebody sets the time of day, and no time passes.
+    pub fn set(&self, now: UnixMillis) {
+        self.wall.store(now.0, Ordering::SeqCst);
     }
 }
 
 impl Clock for ManualClock {
     fn now(&self) -> UnixMillis {
-        UnixMillis(self.0.load(Ordering::SeqCst))
+        UnixMillis(self.wall.load(Ordering::SeqCst))
+    }
+
+    fn steady(&self) -> SteadyMillis {
+        SteadyMillis(self.steady.load(Ordering::SeqCst))
     }
 }
 

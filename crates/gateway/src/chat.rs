@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sluice_core::answer::ChatAnswer;
 use sluice_core::chat::ChatRequest;
-use sluice_core::clock::UnixMillis;
+use sluice_core::clock::{Moment, UnixMillis};
 use sluice_storage::BilledBy;
 use tokio::time::{Instant, timeout};
 
@@ -56,8 +56,9 @@ impl Gateway {
         arrived_at: UnixMillis,
         arrival: Duration,
     ) -> Result<Slot, LimitExceeded> {
-        let lapses = arrived_at.plus(arrival + self.snapshot().timeouts.total + LEASE_MARGIN);
-        let slot = principal.subjects.slot(arrived_at, lapses);
+        let now = Moment { wall: arrived_at, steady: self.clock().steady() };
+        let lapses = now.steady.plus(arrival + self.snapshot().timeouts.total + LEASE_MARGIN);
+        let slot = principal.subjects.slot(now, lapses);
         slot.map_err(|exceeded| self.with_page(exceeded, principal))
     }
 
@@ -122,10 +123,10 @@ impl Gateway {
             },
         };
         let Plan { mut candidates, record: route, turn } = asked.plan()?;
-        // Half a minute past the last timeout nobody can be at work on the request any more.
-        let lapses = context.arrived_at.plus(snapshot.timeouts.total + LEASE_MARGIN);
         // By the clock of this moment: a body may have taken long to arrive.
-        let now = self.now();
+        let now = self.clock().moment();
+        // Half a minute past the last timeout nobody can be at work on the request any more.
+        let lapses = now.steady.plus(snapshot.timeouts.total + LEASE_MARGIN);
         let costs = match principal.subjects.money() {
             Money::Unlimited => Costs::default(),
             money => {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::{ArcSwap, Guard};
-use sluice_core::clock::{Clock, UnixMillis};
+use sluice_core::clock::{Clock, Moment, UnixMillis};
 use sluice_core::ids::{ModelId, ProviderKeyId};
 use sluice_core::organisation::{Actor, KeyScope};
 use sluice_routing::catalog::Model;
@@ -259,7 +259,7 @@ impl Gateway {
     pub fn allowances(&self, key: &KeyRecord, now: UnixMillis) -> Vec<AllowanceView> {
         let mut secrets = key.secrets.iter().filter(|secret| secret.is_valid_at(now));
         let principal = secrets.find_map(|secret| self.recognise(&secret.hash, now).ok());
-        principal.map_or_else(Vec::new, |principal| principal.subjects.views(now))
+        principal.map_or_else(Vec::new, |principal| principal.subjects.views(self.at(now)))
     }
 
     /// What is used of a budget, and what running requests hold. Whether somebody may know is for the
@@ -269,7 +269,7 @@ impl Gateway {
         let ledger = self.principals.ledgers.of(&subject);
         let allowances = [Allowance::of_budget(budget)].into();
         let subjects = LimitSubjects::new([Bound { subject, ledger, allowances }]);
-        subjects.views(now).pop()
+        subjects.views(self.at(now)).pop()
     }
 
     /// The key that is presented.
@@ -419,6 +419,11 @@ impl Gateway {
     /// The current time.
     pub fn now(&self) -> UnixMillis {
         self.accounting.clock.now()
+    }
+
+    /// The moment that a caller takes for this one.
+    fn at(&self, wall: UnixMillis) -> Moment {
+        Moment { wall, steady: self.clock().steady() }
     }
 
     /// The clock that tells it.

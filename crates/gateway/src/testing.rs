@@ -262,7 +262,7 @@ impl House {
         }
         assert_eq!(entries.len(), 1, "{entries:?}");
         for bound in self.principal.subjects.bounds() {
-            assert_eq!(bound.ledger.in_flight(NOW), 0);
+            assert_eq!(bound.ledger.in_flight(self.gateway.clock().steady()), 0);
         }
         match entries.remove(0) {
             JournalEntry::Usage(record) => {

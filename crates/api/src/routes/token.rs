@@ -2,7 +2,7 @@
 
 use http::Response;
 use serde_json::{Value, json};
-use sluice_core::clock::UnixMillis;
+use sluice_core::clock::Moment;
 use sluice_core::organisation::Subject;
 use sluice_gateway::limits::{AllowanceView, Bound, Meter, Quantity};
 use sluice_gateway::principal::Principal;
@@ -14,7 +14,7 @@ use crate::routes;
 
 pub(crate) fn show(api: &Api, principal: &Principal) -> Result<Response<ResponseBody>, ApiError> {
     let key = &principal.key;
-    let now = api.gateway().now();
+    let now = api.gateway().clock().moment();
     let subjects = &principal.subjects;
     let allowances = subjects.views(now);
     let of = |is_of: fn(&Subject) -> bool| {
@@ -51,19 +51,19 @@ pub(crate) fn show(api: &Api, principal: &Principal) -> Result<Response<Response
 }
 
 /// The figures of a class or tier, as they are known by their settings; null where there is none.
-fn figures(bound: &Bound, now: UnixMillis) -> Value {
+fn figures(bound: &Bound, now: Moment) -> Value {
     let limit = |quantity: &Quantity| {
         let of_it = bound.allowances.iter().filter(|it| it.hard && it.quantity == *quantity);
         of_it.map(|allowance| allowance.limit).min()
     };
     let requests = limit(&Quantity::Used(Meter::REQUESTS_AN_HOUR));
-    let (_, requests_used) = bound.ledger.window(&Meter::REQUESTS_AN_HOUR, now);
+    let (_, requests_used) = bound.ledger.window(&Meter::REQUESTS_AN_HOUR, now.wall);
     json!({
         "requests_per_hour": requests,
         "requests_remaining": requests.map(|limit| limit.saturating_sub(requests_used)),
         "tokens_per_day": limit(&Quantity::Used(Meter::TOKENS_A_DAY)),
-        "tokens_used_today": bound.ledger.tokens_used(now),
+        "tokens_used_today": bound.ledger.tokens_used(now.wall),
         "concurrent_requests": limit(&Quantity::Concurrency),
-        "requests_in_flight": bound.ledger.in_flight(now),
+        "requests_in_flight": bound.ledger.in_flight(now.steady),
     })
 }

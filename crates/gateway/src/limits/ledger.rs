@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use sluice_core::clock::UnixMillis;
+use sluice_core::clock::{Moment, SteadyMillis, UnixMillis};
 use sluice_core::measure::Measure;
 use sluice_core::money::PicoUsd;
 use sluice_core::window::{Span, Window, Zone};
@@ -33,7 +33,7 @@ pub(super) struct Admission {
     /// What the request will probably use.
     pub(super) wanted: Spend,
     /// When the reservation lapses by itself.
-    pub(super) expires: UnixMillis,
+    pub(super) expires: SteadyMillis,
 }
 
 /// Whose limits are asked, and which they are, in the order in which they answer.
@@ -68,7 +68,7 @@ struct State {
     reserved: Spend,
     leases: HashMap<u64, Lease>,
     /// Leases that lapsed and may still settle, and when they lapsed.
-    lapsed: HashMap<u64, UnixMillis>,
+    lapsed: HashMap<u64, SteadyMillis>,
     /// The first second of a window of five hours that nobody has been told of yet.
     untold: Option<u64>,
 }
@@ -76,7 +76,7 @@ struct State {
 #[derive(Debug, Clone, Copy)]
 struct Lease {
     reserved: Spend,
-    expires: UnixMillis,
+    expires: SteadyMillis,
     /// The second in which its request was counted; `None` while it only holds a place among the
     /// requests at once.
     counted_at: Option<u64>,
@@ -224,21 +224,21 @@ impl Ledger {
     }
 
     /// What is reserved of what `allowance` limits.
-    pub fn reserved(&self, allowance: &Allowance, now: UnixMillis) -> u64 {
+    pub fn reserved(&self, allowance: &Allowance, now: SteadyMillis) -> u64 {
         let mut state = self.lock();
         state.expire(now);
         allowance.of(state.reserved).unwrap_or(0)
     }
 
     /// What is left of a limit that adds up, beside what is used and reserved.
-    pub(super) fn left(&self, allowance: &Allowance, now: UnixMillis) -> u64 {
+    pub(super) fn left(&self, allowance: &Allowance, now: Moment) -> u64 {
         let mut state = self.lock();
-        state.roll(now);
-        state.expire(now);
+        state.roll(now.wall);
+        state.expire(now.steady);
         let counter = allowance.quantity.meter().and_then(|meter| state.counter(meter));
         let used = counter.map_or(0, |counter| counter.used);
         let reserved = allowance.of(state.reserved).unwrap_or(0);
-        allowance.limit_at(now).saturating_sub(used).saturating_sub(reserved)
+        allowance.limit_at(now.wall).saturating_sub(used).saturating_sub(reserved)
     }
 
     /// Tokens used and reserved in the current day.
@@ -250,7 +250,7 @@ impl Ledger {
     }
 
     /// Requests under way.
-    pub fn in_flight(&self, now: UnixMillis) -> u64 {
+    pub fn in_flight(&self, now: SteadyMillis) -> u64 {
         let mut state = self.lock();
         state.expire(now);
         state.leases.len() as u64
@@ -262,11 +262,11 @@ impl Ledger {
     pub(super) fn hold(
         &self,
         asked: Asked<'_>,
-        (lease, expires): (u64, UnixMillis),
-        now: UnixMillis,
+        (lease, expires): (u64, SteadyMillis),
+        now: Moment,
     ) -> Result<(), LimitExceeded> {
         let mut state = self.lock();
-        state.roll(now);
+        state.roll(now.wall);
         state.check(asked, lease, None, now)?;
         let held = Lease { reserved: Spend::default(), expires, counted_at: None };
         state.leases.insert(lease, held);
@@ -292,14 +292,14 @@ impl Ledger {
         &self,
         asked: Asked<'_>,
         admission: &Admission,
-        now: UnixMillis,
+        now: Moment,
     ) -> Result<Noted, LimitExceeded> {
         let mut state = self.lock();
-        state.roll(now);
+        state.roll(now.wall);
         let over_soft = state.check(asked, admission.lease, Some(admission.wanted), now)?;
-        state.begin_five_hours(now.seconds());
+        state.begin_five_hours(now.wall.seconds());
         let five_hours_from = state.untold;
-        let counted_at = state.count(now.seconds());
+        let counted_at = state.count(now.wall.seconds());
         state.reserved = state.reserved.plus(admission.wanted);
         let (reserved, expires) = (admission.wanted, admission.expires);
         let lease = Lease { reserved, expires, counted_at: Some(counted_at) };
@@ -406,7 +406,6 @@ impl State {
             self.untold = self.five_hours().map(|moved| moved.start);
         }
         self.note_spans();
-        self.lapsed.retain(|_, lapsed| now.since(*lapsed) < LAPSED_KEPT);
     }
 
     fn note_spans(&mut self) {
@@ -469,20 +468,20 @@ impl State {
         asked: Asked<'_>,
         lease: u64,
         wanted: Option<Spend>,
-        now: UnixMillis,
+        now: Moment,
     ) -> Result<bool, LimitExceeded> {
         let mut over_soft = false;
         for allowance in asked.allowances {
-            if self.fits(allowance, lease, wanted, now) {
+            if self.fits(allowance, lease, wanted, now.wall) {
                 continue;
             }
             if !allowance.hard {
                 over_soft = true;
                 continue;
             }
-            self.expire(now);
-            if !self.fits(allowance, lease, wanted, now) {
-                return Err(self.refusal(asked, allowance, wanted, now));
+            self.expire(now.steady);
+            if !self.fits(allowance, lease, wanted, now.wall) {
+                return Err(self.refusal(asked, allowance, wanted, now.wall));
             }
         }
         Ok(over_soft)
@@ -558,8 +557,10 @@ impl State {
         Some(lease)
     }
 
-    /// Lets leases lapse whose time is over. Looked at only when a limit would refuse.
-    fn expire(&mut self, now: UnixMillis) {
+    /// Lets leases lapse whose time is over. Looked at only when a limit would refuse. By the steady
+    /// clock: whoever sets the time of day frees nothing that a running request has reserved.
+    fn expire(&mut self, now: SteadyMillis) {
+        self.lapsed.retain(|_, lapsed| now.since(*lapsed) < LAPSED_KEPT);
         let (reserved, lapsed) = (&mut self.reserved, &mut self.lapsed);
         self.leases.retain(|id, lease| {
             let alive = lease.expires > now;

@@ -14,8 +14,9 @@
 //!
 //! A request reserves before the provider is called and settles with the provider's own figures
 //! afterwards. A reservation is a lease: one that never settles (a task that was lost) expires, so
-//! that no phantom blocks a key for ever. Pure arithmetic over a clock's reading; windows follow
-//! the calendar, so that a restart finds them again in the database.
+//! that no phantom blocks a key for ever; by the steady clock, so that setting the time of day frees
+//! nothing. Pure arithmetic over a clock's reading; windows follow the calendar, so that a restart
+//! finds them again in the database.
 
 mod allowance;
 mod counter;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use sluice_core::clock::UnixMillis;
+use sluice_core::clock::{Moment, SteadyMillis, UnixMillis};
 use sluice_core::measure::Measure;
 use sluice_core::money::PicoUsd;
 use sluice_core::organisation::Subject;
@@ -75,19 +75,19 @@ impl Bound {
         Asked { name, allowances: &self.allowances }
     }
 
-    fn views(&self, now: UnixMillis) -> impl Iterator<Item = AllowanceView> {
+    fn views(&self, now: Moment) -> impl Iterator<Item = AllowanceView> {
         self.allowances.iter().map(move |allowance| {
             let (used, reserved, reset) = match &allowance.quantity {
-                Quantity::Concurrency => (self.ledger.in_flight(now), 0, None),
+                Quantity::Concurrency => (self.ledger.in_flight(now.steady), 0, None),
                 Quantity::Used(meter) => {
-                    let reserved = self.ledger.reserved(allowance, now);
-                    let (span, used) = self.ledger.window(meter, now);
+                    let reserved = self.ledger.reserved(allowance, now.steady);
+                    let (span, used) = self.ledger.window(meter, now.wall);
                     (used, reserved, span.reset())
                 }
             };
             AllowanceView {
                 subject: self.subject.clone(),
-                allowance: Allowance { limit: allowance.limit_at(now), ..allowance.clone() },
+                allowance: Allowance { limit: allowance.limit_at(now.wall), ..allowance.clone() },
                 used: Some(used),
                 reserved: Some(reserved),
                 reset,
@@ -116,7 +116,7 @@ impl LimitSubjects {
     }
 
     /// The least that is left of the limits of money that must not be exceeded; `None` without one.
-    pub fn money_left(&self, now: UnixMillis) -> Option<PicoUsd> {
+    pub fn money_left(&self, now: Moment) -> Option<PicoUsd> {
         let of_bound = |bound: &Bound| {
             let hard = bound.allowances.iter().filter(|it| it.is_hard_money());
             hard.map(|it| bound.ledger.left(it, now)).min()
@@ -131,7 +131,7 @@ impl LimitSubjects {
 
     /// A place among the requests at once, for a request whose body is still to be read; or which
     /// limit stands in the way. It is given back when it is dropped.
-    pub fn slot(&self, now: UnixMillis, expires: UnixMillis) -> Result<Slot, LimitExceeded> {
+    pub fn slot(&self, now: Moment, expires: SteadyMillis) -> Result<Slot, LimitExceeded> {
         let lease = NEXT_LEASE.fetch_add(1, Ordering::Relaxed);
         for (place, bound) in self.bounds.iter().enumerate() {
             if let Err(exceeded) = bound.ledger.hold(bound.asked(), (lease, expires), now) {
@@ -143,7 +143,7 @@ impl LimitSubjects {
         Ok(Slot(Permit {
             subjects,
             lease,
-            admitted_at: now,
+            admitted_at: now.wall,
             work_at: None,
             settled: false,
             over_soft: false,
@@ -172,7 +172,7 @@ impl LimitSubjects {
     }
 
     /// Every allowance, with what is left of it. The one that binds is marked.
-    pub fn views(&self, now: UnixMillis) -> Vec<AllowanceView> {
+    pub fn views(&self, now: Moment) -> Vec<AllowanceView> {
         let mut views: Vec<_> = self.bounds.iter().flat_map(|bound| bound.views(now)).collect();
         mark_what_binds(&mut views);
         views
@@ -192,15 +192,15 @@ impl Slot {
     pub fn admit(
         self,
         wanted: Spend,
-        now: UnixMillis,
-        expires: UnixMillis,
+        now: Moment,
+        expires: SteadyMillis,
     ) -> Result<Permit, LimitExceeded> {
         let Self(mut permit) = self;
-        permit.admitted_at = now;
+        permit.admitted_at = now.wall;
         let subjects = permit.subjects.clone();
         let admission = Admission { lease: permit.lease, wanted, expires };
         for bound in &*subjects.bounds {
-            bound.asked().has_room_for(wanted, now)?;
+            bound.asked().has_room_for(wanted, now.wall)?;
         }
         for bound in &*subjects.bounds {
             match bound.ledger.admit(bound.asked(), &admission, now) {

@@ -12,6 +12,7 @@ use sluice_core::organisation::Subject;
 use super::super::{
     Allowance, Bound, LimitSubjects, Measure, Meter, Permit, Quantity, Source, Spend, Window, Zone,
 };
+use super::both;
 
 /// 2026-10-24T20:00:00Z: clocks go back in Berlin that night, and a week and a month end soon.
 const BEGIN: u64 = 1_792_872_000;
@@ -212,7 +213,7 @@ proptest! {
                         let hard = bound.allowances.iter().filter(|it| it.hard && of_any_size(it));
                         hard.into_iter().all(|it| books.fits(place, it, wanted, now))
                     });
-                    let slot = subjects.slot(moment(now), moment(now + body + LEASE));
+                    let slot = subjects.slot(both(moment(now)), both(moment(now + body + LEASE)).steady);
                     prop_assert_eq!(slot.is_ok(), has_place, "{:?}", slot);
                     let Ok(slot) = slot else { continue };
                     now += body;
@@ -220,8 +221,8 @@ proptest! {
                         let hard = bound.allowances.iter().filter(|it| it.hard);
                         hard.into_iter().all(|it| books.fits(place, it, wanted, now))
                     });
-                    let expires = moment(now + LEASE);
-                    let admitted = slot.admit(wanted, moment(now), expires);
+                    let expires = both(moment(now + LEASE)).steady;
+                    let admitted = slot.admit(wanted, both(moment(now)), expires);
                     prop_assert_eq!(admitted.is_ok(), fits, "{:?}", admitted);
                     let Ok(permit) = admitted else { continue };
                     for (place, bound) in bounds.iter().enumerate() {
@@ -263,13 +264,13 @@ proptest! {
                 },
             }
             for (place, bound) in bounds.iter().enumerate() {
-                prop_assert_eq!(bound.ledger.in_flight(moment(now)), books.running(now).count() as u64);
+                prop_assert_eq!(bound.ledger.in_flight(both(moment(now)).steady), books.running(now).count() as u64);
                 for allowance in &*bound.allowances {
                     let Some(meter) = allowance.quantity.meter() else { continue };
                     let (_, used) = bound.ledger.window(meter, moment(now));
                     prop_assert_eq!(used, books.used(place, meter, now), "{:?} {:?}", bound.subject, meter);
                     let reserved = books.reserved(allowance, now);
-                    prop_assert_eq!(bound.ledger.reserved(allowance, moment(now)), reserved);
+                    prop_assert_eq!(bound.ledger.reserved(allowance, both(moment(now)).steady), reserved);
                 }
             }
         }
@@ -297,9 +298,9 @@ proptest! {
         let subjects = LimitSubjects::new([bound]);
         let one = Spend { tokens: 10, ..Spend::default() };
         let request = |now: u64| {
-            let expires = moment(now + LEASE);
-            let slot = subjects.slot(moment(now), expires).unwrap();
-            slot.admit(Spend::default(), moment(now), expires).unwrap()
+            let expires = both(moment(now + LEASE)).steady;
+            let slot = subjects.slot(both(moment(now)), expires).unwrap();
+            slot.admit(Spend::default(), both(moment(now)), expires).unwrap()
         };
         let held: Vec<_> = (0..before).map(|_| request(begin)).collect();
         let ahead = begin + jump;
@@ -307,7 +308,7 @@ proptest! {
         held.into_iter().for_each(|permit| permit.settle(one, moment(settled_at)));
         (0..meanwhile).for_each(|_| request(ahead).settle(one, moment(ahead)));
         (0..after).for_each(|_| request(begin + 1).settle(one, moment(begin + 1)));
-        let views = subjects.views(moment(begin + 1));
+        let views = subjects.views(both(moment(begin + 1)));
         let used: Vec<u64> = views.iter().filter_map(|view| view.used).collect();
         let total = before + meanwhile + after;
         prop_assert_eq!(used, [total, 10 * total]);
@@ -335,9 +336,9 @@ proptest! {
                 prop_assert!(subjects.rate(moment(now)).remaining <= left);
             }
             for _ in 0..requests {
-                let expires = moment(now + LEASE);
-                let slot = subjects.slot(moment(now), expires);
-                match slot.and_then(|it| it.admit(Spend::default(), moment(now), expires)) {
+                let expires = both(moment(now + LEASE)).steady;
+                let slot = subjects.slot(both(moment(now)), expires);
+                match slot.and_then(|it| it.admit(Spend::default(), both(moment(now)), expires)) {
                     Ok(permit) => permit.settle(Spend::default(), moment(now)),
                     Err(refused) => {
                         let Some(wait) = refused.retry_after else {

@@ -10,6 +10,7 @@ use super::super::{
     Allowance, Amount, Ledger, LimitExceeded, Limits, Measure, Meter, OwnFigures, Quantity,
     RateView, Source, Spend, Window, Zone,
 };
+use super::both;
 
 const HOUR: u64 = 3_600;
 const DAY: u64 = 86_400;
@@ -21,7 +22,7 @@ fn tokens(tokens: u64) -> Spend {
 }
 
 fn admission(lease: u64, wanted: u64) -> Admission {
-    let expires = NOW.plus(Duration::from_secs(600));
+    let expires = both(NOW.plus(Duration::from_secs(600))).steady;
     Admission { lease, wanted: tokens(wanted), expires }
 }
 
@@ -38,7 +39,7 @@ fn refuse(
 ) -> Result<(), LimitExceeded> {
     let allowances = limits.allowances("class", OwnFigures::default());
     let asked = Asked { name: "this key", allowances: &allowances };
-    ledger.admit(asked, &admission(lease, 100), now).map(drop)
+    ledger.admit(asked, &admission(lease, 100), both(now)).map(drop)
 }
 
 fn rate(ledger: &Ledger, limits: &Limits, now: UnixMillis) -> RateView {
@@ -159,7 +160,7 @@ fn a_lapsed_lease_settles_once() {
     let ledger = Ledger::default();
     assert_eq!(admit(&ledger, &limits, 1, NOW), Ok(()));
     let later = NOW.plus(Duration::from_secs(601));
-    assert_eq!(ledger.in_flight(later), 0);
+    assert_eq!(ledger.in_flight(both(later).steady), 0);
     for _ in 0..2 {
         ledger.settle(1, tokens(30), NOW, later);
         assert_eq!(ledger.tokens_used(later), 30);
@@ -179,7 +180,7 @@ fn a_request_that_can_never_fit_says_so_and_only_configured_figures_name_a_setti
         let allowances = limits.allowances("tier", own);
         let asked = Asked { name: "this account", allowances: &allowances };
         let fits = asked.has_room_for(tokens(wanted), NOW);
-        let admitted = fits.and_then(|()| ledger.admit(asked, &admission(1, wanted), NOW));
+        let admitted = fits.and_then(|()| ledger.admit(asked, &admission(1, wanted), both(NOW)));
         admitted.unwrap_err().to_string()
     };
     let text = refused(OwnFigures::default(), 100);
@@ -209,8 +210,9 @@ fn ask(
     ledger.watch(allowances);
     let asked = Asked { name: "this team", allowances };
     asked.has_room_for(wanted, NOW)?;
-    let admission = Admission { lease: 7, wanted, expires: now.plus(Duration::from_secs(60)) };
-    let noted = ledger.admit(asked, &admission, now)?;
+    let expires = both(now.plus(Duration::from_secs(60))).steady;
+    let admission = Admission { lease: 7, wanted, expires };
+    let noted = ledger.admit(asked, &admission, both(now))?;
     ledger.settle(7, wanted, now, now);
     Ok(noted.over_soft)
 }
@@ -240,14 +242,14 @@ fn five_hours_begin_with_the_first_use_and_not_with_one_that_was_refused() {
     let ledger = Ledger::default();
     ledger.watch(&allowances);
     let asked = Asked { name: "this key", allowances: &allowances };
-    let at = |seconds| NOW.plus(Duration::from_secs(seconds));
+    let at = |seconds| both(NOW.plus(Duration::from_secs(seconds)));
     // Another limit stood in the way of the first.
     assert_eq!(
         ledger.admit(asked, &admission(1, 0), at(10)).unwrap().five_hours_from,
         Some(NOW.seconds() + 10)
     );
     ledger.unreserve(1);
-    assert_eq!(ledger.window(&five_hours, at(20)).0.reset(), None);
+    assert_eq!(ledger.window(&five_hours, at(20).wall).0.reset(), None);
     let noted = ledger.admit(asked, &admission(2, 0), at(30)).unwrap();
     assert_eq!(noted.five_hours_from, Some(NOW.seconds() + 30));
     ledger.five_hours_told();

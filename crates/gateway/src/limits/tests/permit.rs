@@ -10,6 +10,7 @@ use sluice_core::organisation::Subject;
 use super::super::{
     Amount, Bound, Ledger, LimitExceeded, LimitSubjects, Limits, OwnFigures, Permit, Slot, Spend,
 };
+use super::both;
 
 const NOW: UnixMillis = UnixMillis(1_795_253_400_000);
 
@@ -49,11 +50,15 @@ impl Slot {
         now: UnixMillis,
         expires: UnixMillis,
     ) -> Result<Permit, LimitExceeded> {
-        self.admit(tokens(wanted), now, expires)
+        self.admit(tokens(wanted), both(now), both(expires).steady)
     }
 }
 
 impl LimitSubjects {
+    fn place(&self, now: UnixMillis, expires: UnixMillis) -> Result<Slot, LimitExceeded> {
+        self.slot(both(now), both(expires).steady)
+    }
+
     /// A request whose size is known at once.
     fn admit(
         &self,
@@ -61,7 +66,7 @@ impl LimitSubjects {
         now: UnixMillis,
         expires: UnixMillis,
     ) -> Result<Permit, LimitExceeded> {
-        self.slot(now, expires)?.admit_tokens(wanted, now, expires)
+        self.place(now, expires)?.admit_tokens(wanted, now, expires)
     }
 
     fn key(&self) -> &Ledger {
@@ -78,23 +83,29 @@ fn a_place_is_held_before_anything_is_counted_and_given_back_on_every_path() {
     let one = limits(5, 100, 1);
     let wide = limits(5, 100, 9);
     for subjects in [subjects(one, wide), subjects(wide, one)] {
-        let slot = subjects.slot(NOW, later(60)).unwrap();
+        let slot = subjects.place(NOW, later(60)).unwrap();
         assert_eq!((subjects.rate(NOW).remaining, subjects.key().tokens_used(NOW)), (5, 0));
-        let refused = subjects.slot(NOW, later(60)).unwrap_err();
+        let refused = subjects.place(NOW, later(60)).unwrap_err();
         assert_eq!(refused.what, "requests at once");
         // The request that holds the only place is admitted into it.
         let permit = slot.admit_tokens(50, NOW, later(60)).unwrap();
         assert_eq!((subjects.rate(NOW).remaining, subjects.key().tokens_used(NOW)), (4, 50));
         permit.settle(tokens(10), NOW);
         // One that is refused for its size takes nothing, and one that was work counts.
-        let slot = subjects.slot(NOW, later(60)).unwrap();
+        let slot = subjects.place(NOW, later(60)).unwrap();
         assert_eq!(slot.admit_tokens(500, NOW, later(60)).unwrap_err().what, "tokens a day");
         assert_eq!(subjects.rate(NOW).remaining, 4);
-        drop(subjects.slot(NOW, later(60)).unwrap());
+        drop(subjects.place(NOW, later(60)).unwrap());
         assert_eq!(subjects.rate(NOW).remaining, 4);
-        subjects.slot(NOW, later(60)).unwrap().is_work(NOW);
+        subjects.place(NOW, later(60)).unwrap().is_work(NOW);
         assert_eq!(subjects.rate(NOW).remaining, 3);
-        assert_eq!((subjects.key().in_flight(NOW), subjects.account().in_flight(NOW)), (0, 0));
+        assert_eq!(
+            (
+                subjects.key().in_flight(both(NOW).steady),
+                subjects.account().in_flight(both(NOW).steady)
+            ),
+            (0, 0)
+        );
         assert_eq!(subjects.account().tokens_used(NOW), 10);
     }
 }
@@ -104,7 +115,7 @@ fn what_was_work_counts_once_wherever_it_is_refused() {
     let (tight, wide) = (limits(9, 100, 9), limits(9, 1_000, 9));
     for subjects in [subjects(tight, wide), subjects(wide, tight)] {
         let working = || {
-            let mut slot = subjects.slot(NOW, later(60)).unwrap();
+            let mut slot = subjects.place(NOW, later(60)).unwrap();
             slot.is_work(NOW);
             slot
         };
@@ -123,7 +134,13 @@ fn what_was_work_counts_once_wherever_it_is_refused() {
         permit.settle(tokens(10), NOW);
         working().admit_tokens(60, NOW, later(60)).unwrap().cancel();
         counts(5);
-        assert_eq!((subjects.key().in_flight(NOW), subjects.account().in_flight(NOW)), (0, 0));
+        assert_eq!(
+            (
+                subjects.key().in_flight(both(NOW).steady),
+                subjects.account().in_flight(both(NOW).steady)
+            ),
+            (0, 0)
+        );
         assert_eq!(subjects.account().tokens_used(NOW), 10);
     }
 }
@@ -131,13 +148,16 @@ fn what_was_work_counts_once_wherever_it_is_refused() {
 #[test]
 fn a_place_that_has_lapsed_is_taken_again_when_the_request_is_admitted() {
     let subjects = subjects(limits(5, 100, 1), limits(5, 100, 1));
-    let slow = subjects.slot(NOW, later(10)).unwrap();
-    let other = subjects.slot(later(20), later(80)).unwrap();
+    let slow = subjects.place(NOW, later(10)).unwrap();
+    let other = subjects.place(later(20), later(80)).unwrap();
     drop(other);
     let permit = slow.admit_tokens(50, later(20), later(80)).unwrap();
-    assert_eq!(subjects.key().in_flight(later(20)), 1);
+    assert_eq!(subjects.key().in_flight(both(later(20)).steady), 1);
     permit.settle(tokens(40), later(30));
-    assert_eq!((subjects.key().in_flight(NOW), subjects.key().tokens_used(later(30))), (0, 40));
+    assert_eq!(
+        (subjects.key().in_flight(both(NOW).steady), subjects.key().tokens_used(later(30))),
+        (0, 40)
+    );
 }
 
 #[test]
@@ -163,7 +183,7 @@ fn what_can_never_fit_is_told_so_before_any_window_is_looked_at() {
     for (subjects, subject) in
         [(subjects(tight, wide), "this key"), (subjects(wide, tight), "this account")]
     {
-        let [first, second, third] = [0; 3].map(|_| subjects.slot(NOW, later(60)).unwrap());
+        let [first, second, third] = [0; 3].map(|_| subjects.place(NOW, later(60)).unwrap());
         let _busy = first.admit_tokens(10, NOW, later(60)).unwrap();
         // The hour is used up now, which would let them in later.
         assert_eq!(second.admit_tokens(100, NOW, later(60)).unwrap_err().too_large, None);
@@ -182,7 +202,10 @@ fn a_request_that_was_never_sent_takes_nothing() {
     // One that is lost on the way has been sent: it counts as a request, without tokens.
     drop(subjects.admit(50, NOW, later(60)).unwrap());
     assert_eq!(subjects.rate(NOW).remaining, 4);
-    assert_eq!((subjects.key().in_flight(NOW), subjects.account().tokens_used(NOW)), (0, 0));
+    assert_eq!(
+        (subjects.key().in_flight(both(NOW).steady), subjects.account().tokens_used(NOW)),
+        (0, 0)
+    );
 }
 
 #[test]
@@ -197,7 +220,7 @@ fn what_settles_after_midnight_belongs_to_the_day_before() {
 #[test]
 fn a_request_counts_in_the_window_that_judged_it() {
     let subjects = subjects(limits(5, 100, 5), limits(5, 100, 5));
-    let slot = subjects.slot(NOW, later(2 * 86_400)).unwrap();
+    let slot = subjects.place(NOW, later(2 * 86_400)).unwrap();
     let tomorrow = later(86_400);
     let permit = slot.admit_tokens(50, tomorrow, later(2 * 86_400)).unwrap();
     assert_eq!(permit.admitted_at(), tomorrow);
@@ -237,5 +260,5 @@ fn many_at_once_never_exceed_a_limit() {
     assert_eq!(subjects.rate(NOW).remaining, 300 - admitted);
     assert_eq!(subjects.account().tokens_used(NOW), 20 * admitted);
     assert_eq!(subjects.key().tokens_used(NOW), 20 * admitted);
-    assert_eq!(subjects.key().in_flight(NOW), 0);
+    assert_eq!(subjects.key().in_flight(both(NOW).steady), 0);
 }

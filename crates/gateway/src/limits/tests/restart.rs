@@ -16,6 +16,7 @@ use super::super::{
     Allowance, Bound, Counted, LimitSubjects, Measure, Meter, Quantity, Source, Span, Spend,
     Window, Zone, restore,
 };
+use super::both;
 use crate::admin::{Admin, NewKey};
 use crate::gateway::Presented;
 use crate::principal::Ledgers;
@@ -82,8 +83,8 @@ fn record(id: u64, at: UnixMillis, spent: Spend) -> UsageRecord {
 /// What a server does for a request, in short.
 fn request(subjects: &LimitSubjects, journal: &Journal, id: u64, at: UnixMillis) {
     let expires = at.plus(Duration::from_secs(60));
-    let slot = subjects.slot(at, expires).unwrap();
-    let permit = slot.admit(Spend::default(), at, expires).unwrap();
+    let slot = subjects.slot(both(at), both(expires).steady).unwrap();
+    let permit = slot.admit(Spend::default(), both(at), both(expires).steady).unwrap();
     for began in permit.five_hours_began() {
         journal.append(&[began.into()]).unwrap();
     }
