@@ -20,13 +20,14 @@ use sluice_core::policy::EffectivePolicy;
 use sluice_core::region::Region;
 use sluice_core::routing::RouteRecord;
 use sluice_core::usage::{Usage, UsageSource};
-use sluice_storage::{BilledBy, ContentSealer, Journal};
+use sluice_storage::{Assumed, BilledBy, ContentSealer, Journal};
 
 use crate::bounds::Bounds;
 use crate::capture::Capture;
+use crate::costs;
 use crate::error::Unanswered;
 use crate::estimate::{COUNTED_BYTES, Estimate, Ratio, count_tokens};
-use crate::limits::{Permit, Spend};
+use crate::limits::{Money, Permit, Spend};
 use crate::live::Live;
 use crate::metrics::{Ended, Metrics};
 use crate::plan::Candidate;
@@ -136,6 +137,8 @@ struct Running {
     route: Option<Arc<RouteRecord>>,
     /// What is kept beside the audit entry.
     capture: Option<Box<Capture>>,
+    /// What limits count of calls of which nobody said what they came to.
+    assumed: Assumed,
 }
 
 /// What the filter did so far, and what does the rest.
@@ -175,6 +178,7 @@ impl Meter {
             filtering: Filtering::Done(FilterRecord::default()),
             route: None,
             capture,
+            assumed: Assumed::default(),
         })))
     }
 
@@ -187,11 +191,33 @@ impl Meter {
         }
     }
 
-    /// The attempt failed before anything was generated: nothing of it is billed.
-    pub fn attempt_failed(&mut self) {
-        if let Some(served) = self.0.as_mut().and_then(|running| running.served.as_mut()) {
+    /// The attempt failed before anything was heard of an answer. Where nobody said that it failed,
+    /// its provider may have generated one, and bill it: see [`Running::lost_call`].
+    pub(crate) fn attempt_failed(&mut self, may_be_billed: bool) {
+        let Some(running) = &mut self.0 else { return };
+        if may_be_billed {
+            running.assumed = running.assumed.plus(running.lost_call());
+        }
+        if let Some(served) = &mut running.served {
             served.waiting = false;
         }
+    }
+
+    /// Whether the request may be sent to `candidate`, where it can come to `bounds`: it still fits
+    /// beside what those that were asked before may bill.
+    pub(crate) fn still_fits(&mut self, candidate: &Candidate, bounds: &Bounds) -> bool {
+        let Some(running) = &mut self.0 else { return false };
+        let Assumed { tokens, cost } = running.assumed;
+        if running.assumed.is_nothing() {
+            return true;
+        }
+        let estimate = &running.admitted.estimate;
+        let wanted = Spend {
+            tokens: tokens.saturating_add(estimate.reserve),
+            cost: cost.plus(costs::likely(candidate, estimate)),
+            most: cost.plus(costs::most(candidate, bounds)),
+        };
+        running.admitted.permit.reserve_again(wanted, running.accounting.clock.moment())
     }
 
     /// The answer said something.
@@ -468,6 +494,36 @@ impl Running {
         }
     }
 
+    /// What limits count of the last call, which was sent and not answered: its prompt, and under a
+    /// limit of money that must not be exceeded the most that it can have cost. The reservation has
+    /// room for both.
+    fn lost_call(&self) -> Assumed {
+        let Some(Served { candidate, .. }) = &self.served else { return Assumed::default() };
+        let tokens = self.admitted.estimate.prompt_tokens;
+        let cost = match &self.bounds {
+            Some(bounds) if self.admitted.permit.money() == Money::Bound => {
+                costs::most(candidate, bounds)
+            }
+            _ => costs::cost(candidate, &Usage { uncached_input: tokens, ..Usage::default() }),
+        };
+        Assumed { tokens, cost }
+    }
+
+    /// The caller of a whole answer has left before it was there. Its provider does not notice, and
+    /// bills all of it: beside the prompt, which is recorded, limits count the rest of what it can
+    /// have cost.
+    fn assume_what_is_left(&mut self, outcome: Outcome, counted: PicoUsd) {
+        let is_waiting = self.served.as_ref().is_some_and(|served| served.waiting);
+        if outcome == Outcome::Cancelled
+            && is_waiting
+            && !self.admitted.stream
+            && self.admitted.permit.money() == Money::Bound
+        {
+            let cost = self.lost_call().cost.minus(counted);
+            self.assumed = self.assumed.plus(Assumed { tokens: 0, cost });
+        }
+    }
+
     /// The strictest level promises that a failure of the filter is in the audit trail, also where
     /// nothing else would leave an entry.
     fn audit_failure(&mut self, filter: &FilterRecord) {
@@ -490,6 +546,9 @@ impl Running {
         let candidate = self.served.as_ref().map(|served| &served.candidate);
         let price = candidate.and_then(|candidate| candidate.model.price.as_ref());
         let cost = price.map(|price| price.cost(&usage));
+        let counted = candidate.map_or(PicoUsd(0), |candidate| costs::cost(candidate, &usage));
+        self.assume_what_is_left(outcome, counted);
+        let candidate = self.served.as_ref().map(|served| &served.candidate);
         let duration = self.admitted.context.arrived.elapsed();
         accounting.metrics.ended(&Ended {
             model: candidate.map_or("none", |candidate| candidate.model.id.as_str()),
@@ -521,9 +580,9 @@ impl Running {
             filter: facts.filter,
             decided: self.decided(),
         });
-        let is_uncounted = candidate.is_some_and(Candidate::is_uncounted);
-        let cost = cost.filter(|_| !is_uncounted).unwrap_or_default();
-        let spent = Spend { tokens: usage.total_tokens(), cost, most: cost };
+        let Assumed { tokens, cost } = self.assumed;
+        let (tokens, cost) = (usage.total_tokens().saturating_add(tokens), counted.plus(cost));
+        let spent = Spend { tokens, cost, most: cost };
         self.admitted.permit.settle(spent, now);
         receipt
     }

@@ -377,7 +377,7 @@ fn over(what: &str, limit: Duration) -> CallFailure {
 }
 
 fn own_failure(kind: ProviderErrorKind, message: String) -> CallFailure {
-    CallFailure { error: own_error(kind, message), own_words: true }
+    CallFailure { error: own_error(kind, message), own_words: true, may_be_billed: true }
 }
 
 #[cfg(test)]

@@ -37,13 +37,7 @@ impl Costs {
         estimate: &Estimate,
         (money, left): (Money, Option<PicoUsd>),
     ) -> Result<Self, ChatError> {
-        let first = candidates.first().filter(|candidate| !candidate.is_uncounted());
-        let likely = first.and_then(|candidate| candidate.model.price.as_ref());
-        let likely = likely.map(|price| {
-            let output = estimate.reserve.saturating_sub(estimate.prompt_tokens);
-            let uncached_input = estimate.prompt_tokens;
-            price.cost(&Usage { uncached_input, output, ..Usage::default() })
-        });
+        let likely = candidates.first().map(|first| likely(first, estimate));
         let mut costs = Self { likely: likely.unwrap_or_default(), ..Self::default() };
         if money != Money::Bound {
             return Ok(costs);
@@ -52,9 +46,8 @@ impl Costs {
         if let Some(left) = left {
             lower(chat, candidates, left);
         }
-        let counted = candidates.iter().filter(|it| !it.is_uncounted());
-        let most = counted.filter_map(|it| Some(Most::of(chat, it)?.all()));
-        costs.most = most.max().unwrap_or_default();
+        costs.most =
+            candidates.iter().map(|it| most(it, &Bounds::of(chat, it))).max().unwrap_or_default();
         Ok(costs)
     }
 
@@ -62,6 +55,25 @@ impl Costs {
     pub(crate) fn spend(&self, tokens: u64) -> Spend {
         Spend { tokens, cost: self.likely, most: self.most }
     }
+}
+
+/// What a request will probably cost at `candidate`, as budgets count.
+pub(crate) fn likely(candidate: &Candidate, estimate: &Estimate) -> PicoUsd {
+    let output = estimate.reserve.saturating_sub(estimate.prompt_tokens);
+    let uncached_input = estimate.prompt_tokens;
+    cost(candidate, &Usage { uncached_input, output, ..Usage::default() })
+}
+
+/// The most that a request can cost at `candidate` within `bounds`, as budgets count.
+pub(crate) fn most(candidate: &Candidate, bounds: &Bounds) -> PicoUsd {
+    let counted = candidate.model.price.as_ref().filter(|_| !candidate.is_uncounted());
+    counted.map_or(PicoUsd(0), |price| Most::within(bounds, 1, price).all())
+}
+
+/// What `usage` costs at `candidate`, as budgets count.
+pub(crate) fn cost(candidate: &Candidate, usage: &Usage) -> PicoUsd {
+    let counted = candidate.model.price.as_ref().filter(|_| !candidate.is_uncounted());
+    counted.map_or(PicoUsd(0), |price| price.cost(usage))
 }
 
 /// What nobody knows the price of is not asked.
@@ -130,16 +142,18 @@ struct Most {
 impl Most {
     /// `None` where the price is not known.
     fn of(chat: &ChatRequest, candidate: &Candidate) -> Option<Self> {
-        let Price { input, cache_read, cache_write, output, reasoning, .. } =
-            candidate.model.price.as_ref()?;
-        let bounds = Bounds::of(chat, candidate);
-        let answers = u64::from(chat.n.max(1));
-        Some(Self {
+        let price = candidate.model.price.as_ref()?;
+        Some(Self::within(&Bounds::of(chat, candidate), u64::from(chat.n.max(1)), price))
+    }
+
+    fn within(bounds: &Bounds, answers: u64, price: &Price) -> Self {
+        let Price { input, cache_read, cache_write, output, reasoning, .. } = price;
+        Self {
             prompt: input.max(cache_read).max(cache_write).times(bounds.prompt),
             tokens: bounds.output / answers,
             answers,
             token: *output.max(reasoning),
-        })
+        }
     }
 
     fn all(&self) -> PicoUsd {

@@ -50,6 +50,8 @@ pub(crate) struct Dispatch<'a> {
 pub(crate) struct CallFailure {
     pub(crate) error: ProviderError,
     pub(crate) own_words: bool,
+    /// Whether the provider may bill the call: it was sent, and nobody said that it failed.
+    pub(crate) may_be_billed: bool,
 }
 
 /// Whoever answered, and with what.
@@ -141,12 +143,15 @@ impl Dispatch<'_> {
                         continue;
                     }
                 };
+            let bounds = Bounds::of(self.chat, candidate);
+            if !meter.still_fits(candidate, &bounds) {
+                continue;
+            }
             let later = self.candidates.get(i + 1..).unwrap_or_default();
             let (tokens, is_another) = (meter.prompt_tokens(), || self.is_one_able(later));
             let (streamed, clock) = (self.chat.stream, &self.accounting.clock);
             let begun = TimedCall::begin(candidate, tokens, streamed, is_another, clock);
             let Some(mut call) = begun else { continue };
-            let bounds = Bounds::of(self.chat, candidate);
             meter.attempt(candidate, bounds);
             let attempt = self.attempt(candidate, request, &read);
             let now = || self.accounting.clock.now();
@@ -158,7 +163,7 @@ impl Dispatch<'_> {
                     return Ok(Answered { candidate, answer, call, bounds });
                 }
                 Err(failure) => {
-                    meter.attempt_failed();
+                    meter.attempt_failed(failure.may_be_billed);
                     failure.log(candidate, meter);
                     let error = failure.error;
                     let rest = error.retry_after.or_else(|| own_key_rests(candidate, error.kind));
@@ -207,7 +212,7 @@ impl Dispatch<'_> {
             let body = wait.await.unwrap_or_default();
             let target = &candidate.target;
             let error = target.endpoint.adapter.classify(status, &head.headers, &body, target);
-            return Err(CallFailure { error, own_words: false });
+            return Err(CallFailure { error, own_words: false, may_be_billed: false });
         }
         read(candidate, response).await.map_err(CallFailure::from)
     }
@@ -243,7 +248,7 @@ impl Dispatch<'_> {
                 "the provider did not answer in time"
             };
             let error = own_error(ProviderErrorKind::Timeout, message.to_owned());
-            Err(CallFailure { error, own_words: true })
+            Err(CallFailure { error, own_words: true, may_be_billed: true })
         })
     }
 }
@@ -281,19 +286,27 @@ pub(crate) fn own_error(kind: ProviderErrorKind, message: String) -> ProviderErr
 
 impl From<ReadError> for CallFailure {
     fn from(error: ReadError) -> Self {
-        let kind = match error {
-            ReadError::Provider(error) => return Self { error, own_words: false },
-            ReadError::Transport(_) => ProviderErrorKind::Connection,
-            ReadError::TooLong(_) | ReadError::Malformed(_) => ProviderErrorKind::ServerError,
+        let (kind, may_be_billed) = match error {
+            // Whoever says that it failed is believed, by whatever status.
+            ReadError::Provider(error) => {
+                return Self { error, own_words: false, may_be_billed: false };
+            }
+            ReadError::Transport(TransportError::Connect(_)) => {
+                (ProviderErrorKind::Connection, false)
+            }
+            ReadError::Transport(TransportError::Lost(_)) => (ProviderErrorKind::Connection, true),
+            ReadError::TooLong(_) | ReadError::Malformed(_) => {
+                (ProviderErrorKind::ServerError, true)
+            }
         };
-        Self { error: own_error(kind, error.to_string()), own_words: true }
+        Self { error: own_error(kind, error.to_string()), own_words: true, may_be_billed }
     }
 }
 
 impl CallFailure {
     /// Tells the log, once: why, and of which request unless that may leave no trace.
     pub(crate) fn log(&self, candidate: &Candidate, meter: &Meter) {
-        let Self { error, own_words } = self;
+        let Self { error, own_words, .. } = self;
         let request_id = meter.log_id();
         let code = error.code.as_deref().filter(|code| is_word(code) && request_id.is_some());
         tracing::warn!(

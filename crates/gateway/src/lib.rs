@@ -54,10 +54,10 @@ pub use sluice_routing::card;
 pub use sluice_routing::catalog;
 /// What administration and people hand out.
 pub use sluice_storage::{
-    AccountRecord, AdministrationEntry, AuditEntry, AuditVerification, BudgetRecord, ChainedEntry,
-    DepartmentRecord, Figures, KeyRecord, Life, Organisation, PersonRecord, PolicyRecord,
-    PolicySubject, ProviderKeyRecord, Record, RecordCursor, RecordsFilter, RecordsPage,
-    RouterRecord, RouterVersion, SecretRecord, SeenRecord, ServiceRecord, SessionRecord, Sight,
-    Suspension, TeamRecord, TopUp, TrailCursor, TrailEntry, TrailFilter, TrailKind, TrailPage,
-    Turn, UsageRecord,
+    AccountRecord, AdministrationEntry, Assumed, AuditEntry, AuditVerification, BudgetRecord,
+    ChainedEntry, DepartmentRecord, Figures, KeyRecord, Life, Organisation, PersonRecord,
+    PolicyRecord, PolicySubject, ProviderKeyRecord, Record, RecordCursor, RecordsFilter,
+    RecordsPage, RouterRecord, RouterVersion, SecretRecord, SeenRecord, ServiceRecord,
+    SessionRecord, Sight, Suspension, TeamRecord, TopUp, TrailCursor, TrailEntry, TrailFilter,
+    TrailKind, TrailPage, Turn, UsageRecord,
 };

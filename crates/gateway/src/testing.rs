@@ -158,6 +158,12 @@ impl House {
         Self::with(timeouts, None, Arc::new(OpenAiChat))
     }
 
+    /// The key counts against `subjects`.
+    pub(crate) fn with_subjects(subjects: LimitSubjects) -> Self {
+        let principal = Arc::new(Principal { subjects, ..principal() });
+        Self { principal, ..Self::new(TIMEOUTS) }
+    }
+
     /// The router's models have room for so many tokens.
     pub(crate) fn with_windows(tokens: u32) -> Self {
         Self::with(TIMEOUTS, Some(tokens), Arc::new(OpenAiChat))
@@ -220,6 +226,11 @@ impl House {
         self.second.scripts.lock().unwrap().push(script);
     }
 
+    /// The providers answer nothing that was expected before.
+    pub(crate) fn forget_scripts(&self) {
+        [&self.first, &self.second].map(|it| it.scripts.lock().unwrap().clear());
+    }
+
     /// How often the providers were called.
     pub(crate) fn calls(&self) -> (u32, u32) {
         (*self.first.calls.lock().unwrap(), *self.second.calls.lock().unwrap())
@@ -267,7 +278,7 @@ impl House {
         match entries.remove(0) {
             JournalEntry::Usage(record) => {
                 let used = self.key_ledger().tokens_used(NOW);
-                assert_eq!(used, record.usage.total_tokens());
+                assert_eq!(used, record.counted().tokens);
                 *record
             }
             other => panic!("{other:?}"),

@@ -17,7 +17,7 @@ use crate::database::{Row, Statement, Transaction, Value, sql};
 use crate::error::StorageError;
 use crate::open::Store;
 use crate::organisation::{MANAGED_BY_FILE, Which, rows};
-use crate::usage::read_tokens;
+use crate::usage::{read_assumed, read_tokens};
 use crate::windows::{
     DAY_SECONDS, QUARTER_SECONDS, SubjectKind, Used, column_text, floor, read_day_sums, read_used,
     sums_of_days, sums_of_quarters,
@@ -283,8 +283,8 @@ impl Store {
         let (mut at, mut id) = (from, String::new());
         loop {
             let rows = sql(format!(
-                "SELECT request_id, started_at, duration_ms, cost, uncounted_cost, uncached_input, cache_read, \
-                 cache_write, output, reasoning FROM usage_records \
+                "SELECT request_id, started_at, duration_ms, cost, uncounted_cost, assumed_tokens, \
+                 assumed_cost, uncached_input, cache_read, cache_write, output, reasoning FROM usage_records \
                  WHERE {} = $1 AND started_at < $2 AND started_at >= $3 \
                  AND (started_at > $3 OR (started_at = $3 AND request_id > $4)) \
                  ORDER BY started_at, request_id LIMIT $5",
@@ -301,12 +301,13 @@ impl Store {
             for row in &rows {
                 let cost = row.count_opt("cost")?.map(PicoUsd).unwrap_or_default();
                 let cost = cost.minus(PicoUsd(row.count_opt("uncounted_cost")?.unwrap_or(0)));
-                let tokens = read_tokens(row)?.total_tokens();
+                let assumed = read_assumed(row)?;
+                let tokens = read_tokens(row)?.total_tokens().saturating_add(assumed.tokens);
                 (at, id) = (row.moment("started_at")?, row.string("request_id")?);
                 look(&PastRequest {
                     started_at: at,
                     duration_ms: row.count("duration_ms")?,
-                    used: Used { requests: 1, tokens, cost },
+                    used: Used { requests: 1, tokens, cost: cost.plus(assumed.cost) },
                 });
             }
             if (rows.len() as u64) < AT_ONCE {

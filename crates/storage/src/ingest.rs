@@ -21,7 +21,7 @@ use crate::serving::{Holder, Serving};
 use crate::sums::SumAdditions;
 use crate::usage::{self, Numbered};
 use crate::uses::UseAdditions;
-use crate::windows::{QuarterAdditions, Used};
+use crate::windows::QuarterAdditions;
 
 /// How far each segment has been read: a byte offset by file name.
 pub(crate) type Positions = HashMap<String, u64>;
@@ -454,9 +454,7 @@ async fn store_entries(
             JournalEntry::Sum(sum) => {
                 let at = sum.moment();
                 uses.note(&sum.key_id, at);
-                let (tokens, cost) = (sum.usage.total_tokens(), sum.counted_cost());
-                let used = Used { requests: sum.requests, tokens, cost };
-                quarters.count(sum.attribution(), at, used);
+                quarters.count(sum.attribution(), at, sum.counted());
                 sums.count_sum(sum);
                 rollup.count_sum(sum);
             }
@@ -483,8 +481,7 @@ async fn store_entries(
     let named: BTreeMap<i64, &Series> = numbers.iter().map(|(it, number)| (*number, it)).collect();
     for (record, number) in new {
         uses.note(&record.key_id, record.started_at);
-        let (tokens, cost) = (record.usage.total_tokens(), record.counted_cost());
-        quarters.count(record.attribution(), record.started_at, Used { requests: 1, tokens, cost });
+        quarters.count(record.attribution(), record.started_at, record.counted());
         sums.count_record(record);
         if let Some(series) = named.get(&number) {
             rollup.count_record(record, series);

@@ -347,6 +347,7 @@ mod tests {
                 usage: Default::default(),
                 cost: None,
                 uncounted_cost: None,
+            assumed: Default::default(),
             });
             prop_assert_eq!(to_string(&entry).unwrap(), serde_json::to_string(&entry).unwrap());
             let filter = FilterRecord {

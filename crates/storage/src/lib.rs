@@ -43,6 +43,7 @@
 
 mod accounts;
 mod administration;
+mod assumed;
 mod attribution;
 mod audit;
 mod budgets;
@@ -84,6 +85,7 @@ mod windows;
 
 pub use accounts::AccountRecord;
 pub use administration::{Change, Note, Record};
+pub use assumed::Assumed;
 pub use audit::{
     AnswerPart, AuditContent, AuditEntry, AuditFilter, AuditVerification, BrokenLink, ChainedEntry,
     Checkpoint, ContentSealer, ExportedEntry, HeadKey, SignedHead, Tampering, verify_export,

@@ -58,6 +58,7 @@ const STEPS: [(i64, Script); 18] = [
             postgres: include_str!("../migrations/0018_audit_removals.postgres.sql"),
         },
     ),
+    (19, Same(include_str!("../migrations/0019_what_limits_count.sql"))),
 ];
 
 const DOING: &str = "bring the database up to date";

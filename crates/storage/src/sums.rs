@@ -10,12 +10,13 @@ use sluice_core::money::PicoUsd;
 use sluice_core::organisation::{Attribution, Holder};
 use sluice_core::usage::Usage;
 
+use crate::assumed::Assumed;
 use crate::attribution::{self, holder};
 use crate::database::{Transaction, add_saturating, insert_many, sql};
 use crate::error::StorageError;
 use crate::open::Store;
 use crate::usage::{UsageRecord, picos, read_tokens};
-use crate::windows::{DAY_SECONDS, window_start};
+use crate::windows::{DAY_SECONDS, Used, window_start};
 
 /// Usage without a request's identity: what zero-retention mode writes in place of a record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,12 +51,20 @@ pub struct UsageSum {
     /// What of that budgets do not count: see [`UsageRecord::uncounted_cost`].
     #[serde(default, with = "picos", skip_serializing_if = "Option::is_none")]
     pub uncounted_cost: Option<PicoUsd>,
+    /// What limits count on top of tokens and cost.
+    #[serde(default, skip_serializing_if = "Assumed::is_nothing")]
+    pub assumed: Assumed,
 }
 
 impl UsageSum {
-    /// What they cost, as budgets count.
-    pub(crate) fn counted_cost(&self) -> PicoUsd {
-        self.cost.unwrap_or_default().minus(self.uncounted_cost.unwrap_or_default())
+    /// What limits count of them.
+    pub(crate) fn counted(&self) -> Used {
+        let cost = self.cost.unwrap_or_default().minus(self.uncounted_cost.unwrap_or_default());
+        Used {
+            requests: self.requests,
+            tokens: self.usage.total_tokens().saturating_add(self.assumed.tokens),
+            cost: cost.plus(self.assumed.cost),
+        }
     }
 
     /// The beginning of its quarter.
@@ -151,20 +160,21 @@ struct Totals {
     cost: PicoUsd,
     unpriced_requests: u64,
     uncounted_cost: PicoUsd,
+    assumed: Assumed,
 }
 
 impl SumAdditions {
     /// Counts one record.
     pub(crate) fn count_record(&mut self, record: &UsageRecord) {
         let day = window_start(record.started_at, DAY_SECONDS);
-        let costs = (record.cost, record.uncounted_cost());
+        let costs = (record.cost, record.uncounted_cost(), record.assumed);
         self.add((day, record.attribution()), 1, &record.usage, costs);
     }
 
     /// Counts a sum.
     pub(crate) fn count_sum(&mut self, sum: &UsageSum) {
         let day = window_start(sum.moment(), DAY_SECONDS);
-        let costs = (sum.cost, sum.uncounted_cost);
+        let costs = (sum.cost, sum.uncounted_cost, sum.assumed);
         self.add((day, sum.attribution()), sum.requests, &sum.usage, costs);
     }
 
@@ -173,7 +183,7 @@ impl SumAdditions {
         key: (u64, Attribution),
         requests: u64,
         usage: &Usage,
-        (cost, uncounted): (Option<PicoUsd>, Option<PicoUsd>),
+        (cost, uncounted, assumed): (Option<PicoUsd>, Option<PicoUsd>, Assumed),
     ) {
         let totals = self.0.entry(key).or_default();
         totals.requests = totals.requests.saturating_add(requests);
@@ -184,6 +194,7 @@ impl SumAdditions {
         sum.output = sum.output.saturating_add(usage.output);
         sum.reasoning = sum.reasoning.saturating_add(usage.reasoning);
         totals.uncounted_cost = totals.uncounted_cost.plus(uncounted.unwrap_or_default());
+        totals.assumed = totals.assumed.plus(assumed);
         match cost {
             Some(cost) => totals.cost = totals.cost.plus(cost),
             None => totals.unpriced_requests = totals.unpriced_requests.saturating_add(requests),
@@ -211,6 +222,8 @@ impl SumAdditions {
                 totals.cost.0.into(),
                 totals.unpriced_requests.into(),
                 totals.uncounted_cost.0.into(),
+                totals.assumed.tokens.into(),
+                totals.assumed.cost.0.into(),
             ]);
             row
         });
@@ -224,7 +237,7 @@ impl SumAdditions {
 const IDENTITY: usize = 6;
 
 /// Those, and the figures that are added up.
-const COLUMNS: [&str; 15] = [
+const COLUMNS: [&str; 17] = [
     "day",
     "account_id",
     "department_id",
@@ -240,6 +253,8 @@ const COLUMNS: [&str; 15] = [
     "cost",
     "unpriced_requests",
     "uncounted_cost",
+    "assumed_tokens",
+    "assumed_cost",
 ];
 
 #[cfg(test)]

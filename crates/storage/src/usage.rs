@@ -12,11 +12,13 @@ use sluice_core::region::Region;
 use sluice_core::routing::RouteRecord;
 use sluice_core::usage::{Usage, UsageSource};
 
+use crate::assumed::Assumed;
 use crate::attribution::holder;
 use crate::database::{Row, Statement, Transaction, Value, insert_many, sql};
 use crate::error::StorageError;
 use crate::open::Store;
 use crate::provider_keys::{BilledBy, ProviderKeyUse};
+use crate::windows::Used;
 
 /// What one request was, used and cost. Nothing in it is content.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -97,6 +99,9 @@ pub struct UsageRecord {
     /// The provider key beside the deployment's that was there for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_key: Option<ProviderKeyUse>,
+    /// What limits count on top of tokens and cost.
+    #[serde(default, skip_serializing_if = "Assumed::is_nothing")]
+    pub assumed: Assumed,
 }
 
 impl UsageRecord {
@@ -107,9 +112,14 @@ impl UsageRecord {
         is_uncounted.then(|| self.cost.unwrap_or_default())
     }
 
-    /// What it costs, as budgets count.
-    pub fn counted_cost(&self) -> PicoUsd {
-        self.cost.unwrap_or_default().minus(self.uncounted_cost().unwrap_or_default())
+    /// What limits count of it.
+    pub fn counted(&self) -> Used {
+        let cost = self.cost.unwrap_or_default().minus(self.uncounted_cost().unwrap_or_default());
+        Used {
+            requests: 1,
+            tokens: self.usage.total_tokens().saturating_add(self.assumed.tokens),
+            cost: cost.plus(self.assumed.cost),
+        }
     }
 
     /// Whose it was.
@@ -321,6 +331,8 @@ pub(crate) const TABLE: (&str, &[&str]) = (
         "provider_key_id",
         "billed_by",
         "uncounted_cost",
+        "assumed_tokens",
+        "assumed_cost",
         "series_id",
     ],
 );
@@ -405,6 +417,8 @@ pub(crate) fn values(record: &UsageRecord, series: i64) -> Vec<Value> {
         record.provider_key.as_ref().map(|it| it.id.as_str()).into(),
         record.provider_key.as_ref().map(|it| it.billed_by.as_str()).into(),
         record.uncounted_cost().map(|cost| cost.0).into(),
+        (!record.assumed.is_nothing()).then_some(record.assumed.tokens).into(),
+        (!record.assumed.is_nothing()).then_some(record.assumed.cost.0).into(),
         series.into(),
     ]
 }
@@ -443,6 +457,7 @@ pub(crate) fn read(row: &Row) -> Result<UsageRecord, StorageError> {
             .count_opt("max_tokens_lowered")?
             .map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX)),
         provider_key: read_provider_key(row)?,
+        assumed: read_assumed(row)?,
     })
 }
 
@@ -451,6 +466,11 @@ fn read_provider_key(row: &Row) -> Result<Option<ProviderKeyUse>, StorageError> 
     let billed_by = row.word_opt("billed_by", BilledBy::parse)?.unwrap_or(BilledBy::Provider);
     let counts = row.count_opt("uncounted_cost")?.is_none();
     Ok(Some(ProviderKeyUse { id, billed_by, counts }))
+}
+
+pub(crate) fn read_assumed(row: &Row) -> Result<Assumed, StorageError> {
+    let tokens = row.count_opt("assumed_tokens")?.unwrap_or(0);
+    Ok(Assumed { tokens, cost: PicoUsd(row.count_opt("assumed_cost")?.unwrap_or(0)) })
 }
 
 /// What the filter did, as the database keeps it: JSON text, nothing where there is nothing to tell.

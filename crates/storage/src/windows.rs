@@ -179,6 +179,11 @@ const TOKENS: Halves = ("tokens", "tokens_high", "tokens_low");
 const COST: Halves = ("cost", "cost_high", "cost_low");
 /// What of the cost budgets do not count. Quarters of an hour have it left out already.
 const UNCOUNTED: Halves = ("uncounted_cost", "uncounted_high", "uncounted_low");
+/// What limits count on top of tokens and cost. Quarters of an hour have it already.
+const ASSUMED: [Halves; 2] = [
+    ("assumed_tokens", "assumed_tokens_high", "assumed_tokens_low"),
+    ("assumed_cost", "assumed_cost_high", "assumed_cost_low"),
+];
 /// The classes of tokens, in the order of [`Usage`].
 const CLASSES: [Halves; 5] = [
     ("uncached_input", "uncached_input_high", "uncached_input_low"),
@@ -189,8 +194,10 @@ const CLASSES: [Halves; 5] = [
 ];
 
 /// What sums of days are read from.
-const DAY_COLUMNS: [Halves; 8] =
-    [REQUESTS, COST, UNCOUNTED, CLASSES[0], CLASSES[1], CLASSES[2], CLASSES[3], CLASSES[4]];
+const DAY_COLUMNS: [Halves; 10] = [
+    REQUESTS, COST, UNCOUNTED, ASSUMED[0], ASSUMED[1], CLASSES[0], CLASSES[1], CLASSES[2],
+    CLASSES[3], CLASSES[4],
+];
 
 /// The sum of a column, in halves that no database overflows with.
 ///
@@ -405,25 +412,29 @@ pub(crate) fn sums_of_days() -> String {
 
 /// What sums of days come to.
 pub(crate) fn read_day_sums(row: &Row) -> Result<Used, StorageError> {
-    Ok(Used {
-        requests: read_sum(row, REQUESTS)?,
-        tokens: read_classes(row)?.total_tokens(),
-        cost: PicoUsd(read_sum(row, COST)?).minus(PicoUsd(read_sum(row, UNCOUNTED)?)),
-    })
+    Ok(Used { requests: read_sum(row, REQUESTS)?, ..read_counted(row)? })
 }
 
 /// What [`read_records`] reads.
 fn sums_of_records() -> String {
-    let sums: Vec<String> = [COST, UNCOUNTED].into_iter().chain(CLASSES).map(sum_of).collect();
+    let columns = [COST, UNCOUNTED].into_iter().chain(ASSUMED).chain(CLASSES);
+    let sums: Vec<String> = columns.map(sum_of).collect();
     format!("COUNT(*) AS requests, {}", sums.join(", "))
 }
 
 /// What records come to.
 fn read_records(row: &Row) -> Result<Used, StorageError> {
+    Ok(Used { requests: row.count("requests")?, ..read_counted(row)? })
+}
+
+/// What limits count of tokens and money.
+fn read_counted(row: &Row) -> Result<Used, StorageError> {
+    let [assumed_tokens, assumed_cost] = ASSUMED.map(|it| read_sum(row, it));
+    let known = PicoUsd(read_sum(row, COST)?).minus(PicoUsd(read_sum(row, UNCOUNTED)?));
     Ok(Used {
-        requests: row.count("requests")?,
-        tokens: read_classes(row)?.total_tokens(),
-        cost: PicoUsd(read_sum(row, COST)?).minus(PicoUsd(read_sum(row, UNCOUNTED)?)),
+        requests: 0,
+        tokens: read_classes(row)?.total_tokens().saturating_add(assumed_tokens?),
+        cost: known.plus(PicoUsd(assumed_cost?)),
     })
 }
 
@@ -444,16 +455,9 @@ impl JournalTail {
     /// a request is the subject's, by whom the request is attributed to. A sum counts where its
     /// quarter of an hour began at `start` or later.
     pub fn used_since(&self, start: u64, is_of: impl Fn(&Attribution) -> bool) -> Used {
-        let records = self.usage.iter().map(|it| {
-            let cost = it.counted_cost();
-            let used = Used { requests: 1, tokens: it.usage.total_tokens(), cost };
-            (it.started_at.seconds(), it.attribution(), used)
-        });
-        let sums = self.sums.iter().map(|it| {
-            let cost = it.counted_cost();
-            let used = Used { requests: it.requests, tokens: it.usage.total_tokens(), cost };
-            (it.quarter, it.attribution(), used)
-        });
+        let records = self.usage.iter();
+        let records = records.map(|it| (it.started_at.seconds(), it.attribution(), it.counted()));
+        let sums = self.sums.iter().map(|it| (it.quarter, it.attribution(), it.counted()));
         records
             .chain(sums)
             .filter(|(at, whose, _)| *at >= start && is_of(whose))

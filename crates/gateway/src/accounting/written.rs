@@ -127,6 +127,7 @@ impl Running {
             route: self.route.as_deref().cloned(),
             max_tokens_lowered: self.decided().max_tokens_lowered,
             provider_key: candidate.and_then(Candidate::provider_key),
+            assumed: self.assumed,
         }
     }
 
@@ -147,6 +148,7 @@ impl Running {
             uncounted_cost: served
                 .filter(|served| served.candidate.is_uncounted())
                 .map(|_| facts.cost.unwrap_or_default()),
+            assumed: self.assumed,
         }
     }
 

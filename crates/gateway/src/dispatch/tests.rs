@@ -1,3 +1,5 @@
+mod money;
+
 use sluice_core::answer::FinishReason;
 use sluice_core::chat::ChatRequest;
 use sluice_core::json::{Member, RawJson};

@@ -319,6 +319,31 @@ impl Ledger {
         state.close_five_hours_unless_used();
     }
 
+    /// Reserves `wanted` in place of what the running request has reserved, and returns that; `None`,
+    /// with nothing changed, where it does not fit or the reservation has lapsed. The request is
+    /// counted already, so limits of requests do not matter.
+    pub(super) fn reserve_again(
+        &self,
+        asked: Asked<'_>,
+        (lease, wanted): (u64, Spend),
+        now: Moment,
+    ) -> Option<Spend> {
+        let mut state = self.lock();
+        state.roll(now.wall);
+        state.expire(now.steady);
+        let before = state.leases.get(&lease)?.reserved;
+        state.put_reserved(lease, Spend::default());
+        let mut of_size = asked.allowances.iter().filter(|it| it.hard && it.of(wanted).is_some());
+        let fits = of_size.all(|it| state.fits(it, lease, Some(wanted), now.wall));
+        state.put_reserved(lease, if fits { wanted } else { before });
+        fits.then_some(before)
+    }
+
+    /// Takes [`Ledger::reserve_again`] back: another limit stood in the way.
+    pub(super) fn put_reserved(&self, lease: u64, before: Spend) {
+        self.lock().put_reserved(lease, before);
+    }
+
     /// The window of five hours that began last is written down.
     pub(super) fn five_hours_told(&self) {
         self.lock().untold = None;
@@ -549,6 +574,13 @@ impl State {
     fn beside(&self, lease: u64) -> u64 {
         let own = usize::from(self.leases.contains_key(&lease));
         (self.leases.len() - own) as u64
+    }
+
+    fn put_reserved(&mut self, lease: u64, reserved: Spend) {
+        if let Some(lease) = self.leases.get_mut(&lease) {
+            self.reserved = self.reserved.minus(lease.reserved).plus(reserved);
+            lease.reserved = reserved;
+        }
     }
 
     fn release(&mut self, lease: u64) -> Option<Lease> {

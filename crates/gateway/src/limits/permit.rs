@@ -262,6 +262,30 @@ impl Permit {
         &self.began
     }
 
+    /// Whether any limit of the request is one of money.
+    pub(crate) fn money(&self) -> Money {
+        self.subjects.money
+    }
+
+    /// Reserves `wanted` in place of what is reserved: another provider is to be asked, and the one
+    /// before may bill, too. `false`, with nothing changed, where so much does not fit.
+    pub(crate) fn reserve_again(&mut self, wanted: Spend, now: Moment) -> bool {
+        let bounds = &self.subjects.bounds;
+        let mut before = Vec::with_capacity(bounds.len());
+        for bound in &**bounds {
+            let Some(reserved) =
+                bound.ledger.reserve_again(bound.asked(), (self.lease, wanted), now)
+            else {
+                for (bound, reserved) in bounds.iter().zip(before) {
+                    bound.ledger.put_reserved(self.lease, reserved);
+                }
+                return false;
+            };
+            before.push(reserved);
+        }
+        true
+    }
+
     /// Replaces the reservation by what was really used.
     pub fn settle(mut self, used: Spend, now: UnixMillis) {
         if !std::mem::replace(&mut self.settled, true) {

@@ -63,6 +63,7 @@ fn record(id: &str, account: &AccountId, minutes: u64) -> UsageRecord {
         route: None,
         max_tokens_lowered: None,
         provider_key: None,
+        assumed: Default::default(),
     }
 }
 

@@ -355,6 +355,7 @@ mod tests {
             usage: Default::default(),
             cost: None,
             uncounted_cost: None,
+            assumed: Default::default(),
         })
     }
 

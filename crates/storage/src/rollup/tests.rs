@@ -52,6 +52,7 @@ fn record(id: u64) -> UsageRecord {
         route: None,
         max_tokens_lowered: None,
         provider_key: None,
+        assumed: Default::default(),
     }
 }
 

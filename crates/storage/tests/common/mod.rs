@@ -169,6 +169,7 @@ pub(crate) fn usage(id: u64) -> UsageRecord {
         },
         max_tokens_lowered: Some(300),
         provider_key: None,
+        assumed: Default::default(),
         route: Some(RouteRecord {
             router: "svc/auto".into(),
             policy: "balanced".to_owned(),
@@ -227,6 +228,7 @@ pub(crate) fn sum(requests: u64) -> UsageSum {
         usage: Usage { output: 4, ..Usage::default() },
         cost: Some(PicoUsd(9)),
         uncounted_cost: None,
+        assumed: Default::default(),
     }
 }
 

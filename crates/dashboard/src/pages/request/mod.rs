@@ -12,7 +12,7 @@ use sluice_core::routing::{RouteCandidate, RouteRecord};
 use sluice_core::usage::Usage;
 use sluice_gateway::admin::{Permissions, Verb};
 use sluice_gateway::{
-    Record, RecordCursor, RecordsFilter, RecordsPage, SeenRecord, Turn, UsageRecord,
+    Assumed, Record, RecordCursor, RecordsFilter, RecordsPage, SeenRecord, Turn, UsageRecord,
 };
 
 use crate::charts::{Step, Waterfall};
@@ -261,6 +261,11 @@ fn facts(record: &UsageRecord) -> Vec<(&'static str, Text)> {
     }
     if let Some(tokens) = record.max_tokens_lowered {
         facts.push(("Bound on its answer", format!("{tokens} tokens, lowered by a budget").into()));
+    }
+    if !record.assumed.is_nothing() {
+        let Assumed { tokens, cost } = record.assumed;
+        let counted = format!("{tokens} tokens and {cost} US dollars more");
+        facts.push(("Counted by limits", counted.into()));
     }
     if record.simulated {
         facts.push(("Simulated", "yes: no provider was paid".into()));

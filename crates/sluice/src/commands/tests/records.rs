@@ -40,6 +40,7 @@ pub(super) fn usage_entry(id: u64, cost: Option<PicoUsd>) -> JournalEntry {
         route: None,
         max_tokens_lowered: None,
         provider_key: None,
+        assumed: Default::default(),
     }))
 }
 
