@@ -31,6 +31,13 @@ const SVC_API_KEY: HeaderName = HeaderName::from_static("svc-api-key");
 const TITLE: HeaderName = HeaderName::from_static("x-title");
 /// The caller's own name for a conversation, whose requests then stay with one model.
 const SESSION: HeaderName = HeaderName::from_static("svc-session-id");
+/// What clients name their conversations by in ways of their own; the first that is there counts.
+const CLIENTS_SESSIONS: [HeaderName; 4] = [
+    HeaderName::from_static("x-session-id"),
+    HeaderName::from_static("x-claude-code-session-id"),
+    HeaderName::from_static("session-id"),
+    HeaderName::from_static("x-session-affinity"),
+];
 const REFERER: HeaderName = http::header::REFERER;
 /// The documented header has the name of the URL's own, spelled out.
 const HTTP_REFERER: HeaderName = HeaderName::from_static("http-referer");
@@ -249,6 +256,7 @@ fn context(head: &Parts, remote: Option<IpAddr>, id: &str, now: UnixMillis) -> R
         app_url: label(headers, &HTTP_REFERER).or_else(|| label(headers, &REFERER)),
         app_title: label(headers, &TITLE),
         session: shortened(text(headers, &SESSION)),
+        client_session: CLIENTS_SESSIONS.iter().find_map(|name| shortened(text(headers, name))),
         watch: None,
     }
 }

@@ -96,6 +96,8 @@ pub struct Admitted {
     pub policy: EffectivePolicy,
     /// What it may use.
     pub permit: Permit,
+    /// Its session, where it counts against a budget of each session.
+    pub session: Option<u64>,
     /// What it will probably use.
     pub estimate: Estimate,
     /// What learns from what it really used.

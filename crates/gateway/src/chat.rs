@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use sluice_core::answer::ChatAnswer;
 use sluice_core::chat::ChatRequest;
-use sluice_core::clock::{Moment, UnixMillis};
+use sluice_core::clock::{Moment, SteadyMillis, UnixMillis};
+use sluice_core::organisation::Subject;
 use sluice_storage::BilledBy;
 use tokio::time::{Instant, timeout};
 
@@ -18,7 +19,7 @@ use crate::eligible::Wanted;
 use crate::error::{ChatError, Unanswered};
 use crate::filtering::{self, Passed};
 use crate::gateway::Gateway;
-use crate::limits::{LimitExceeded, Money, Permit, Slot};
+use crate::limits::{Allowance, Bound, LimitExceeded, Money, Permit, Slot};
 use crate::own;
 use crate::plan::{self, Asked, Candidate, Plan};
 use crate::policy::{self, Around};
@@ -125,12 +126,13 @@ impl Gateway {
         let Plan { mut candidates, record: route, turn } = asked.plan()?;
         // By the clock of this moment: a body may have taken long to arrive.
         let now = self.clock().moment();
+        let (slot, session) = self.of_session(slot, &principal, (&chat, &context), now.steady);
         // Half a minute past the last timeout nobody can be at work on the request any more.
         let lapses = now.steady.plus(snapshot.timeouts.total + LEASE_MARGIN);
-        let costs = match principal.subjects.money() {
+        let costs = match slot.subjects().money() {
             Money::Unlimited => Costs::default(),
             money => {
-                let left = principal.subjects.money_left(now);
+                let left = slot.subjects().money_left(now);
                 Costs::of(&chat, &mut candidates, &estimate, (money, left))?
             }
         };
@@ -138,6 +140,10 @@ impl Gateway {
         let permit = slot.admit(costs.spend(estimate.reserve), now, lapses);
         let permit = permit.map_err(|exceeded| self.with_page(exceeded, &principal))?;
         self.note_limits(&permit);
+        if let Some(session) = session {
+            let subjects = principal.of_sessions.iter().map(|(subject, _)| subject);
+            self.principals.sessions.go_on(subjects, session, now.steady);
+        }
         let deadline = Instant::from_std(context.arrived) + snapshot.timeouts.total;
         let filter = principal.filter.as_ref().unwrap_or(&snapshot.filter).clone();
         let account = &principal.account.id;
@@ -148,6 +154,7 @@ impl Gateway {
             context,
             policy,
             permit,
+            session,
             estimate,
             ratio,
             model_asked: chat.model.to_string(),
@@ -187,6 +194,27 @@ impl Gateway {
 }
 
 impl Gateway {
+    /// The request counts against what its session has to itself, too, where there is such a budget.
+    fn of_session(
+        &self,
+        slot: Slot,
+        principal: &Principal,
+        (chat, context): (&ChatRequest, &RequestContext),
+        now: SteadyMillis,
+    ) -> (Slot, Option<u64>) {
+        if principal.of_sessions.is_empty() {
+            return (slot, None);
+        }
+        let session = self.conversations.session(principal, chat, context);
+        let bound = |(subject, allowances): &(Subject, Arc<[Allowance]>)| Bound {
+            subject: subject.clone(),
+            ledger: self.principals.sessions.of(subject, session, now),
+            allowances: allowances.clone(),
+        };
+        let bounds = principal.of_sessions.iter().map(bound).collect();
+        (slot.of_session(bounds), Some(session))
+    }
+
     /// What stands in the way, with the page that shows it: that of the budget, else the key's.
     fn with_page(&self, exceeded: LimitExceeded, principal: &Principal) -> LimitExceeded {
         let mut more = exceeded.more.as_deref().cloned().unwrap_or_default();

@@ -188,7 +188,9 @@ impl Gateway {
     /// counted.
     pub async fn restore_windows(&self, store: &Store) -> Result<(), StorageError> {
         let counted = self.directory.counted(&self.snapshot().rules);
-        limits::restore(&self.principals.ledgers, counted, store, self.now()).await
+        let now = self.clock().moment();
+        self.principals.sessions.restore(&counted.of_sessions, store, now).await?;
+        limits::restore(&self.principals.ledgers, counted, store, now.wall).await
     }
 
     /// Who asks. Counts a failure against `remote`.
@@ -259,12 +261,21 @@ impl Gateway {
     pub fn allowances(&self, key: &KeyRecord, now: UnixMillis) -> Vec<AllowanceView> {
         let mut secrets = key.secrets.iter().filter(|secret| secret.is_valid_at(now));
         let principal = secrets.find_map(|secret| self.recognise(&secret.hash, now).ok());
-        principal.map_or_else(Vec::new, |principal| principal.subjects.views(self.at(now)))
+        principal.map_or_else(Vec::new, |principal| principal.views(self.at(now)))
     }
 
-    /// What is used of a budget, and what running requests hold. Whether somebody may know is for the
+    /// How many sessions there are that have a budget of each session to themselves.
+    pub fn sessions_of_budget(&self, budget: &BudgetRecord, now: UnixMillis) -> u64 {
+        self.principals.sessions.fullest(budget, self.at(now)).0
+    }
+
+    /// What is used of a budget, and what running requests hold; of one that each session has to itself,
+    /// by the session that has the least left. Whether somebody may know is for the
     /// caller to ask.
     pub fn budget(&self, budget: &BudgetRecord, now: UnixMillis) -> Option<AllowanceView> {
+        if budget.each_session {
+            return Some(self.principals.sessions.fullest(budget, self.at(now)).1);
+        }
         let subject = budget.subject.clone();
         let ledger = self.principals.ledgers.of(&subject);
         let allowances = [Allowance::of_budget(budget)].into();

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use sluice_core::clock::UnixMillis;
+use sluice_core::clock::{Moment, UnixMillis};
 use sluice_core::ids::ProviderId;
 use sluice_core::key::Suite;
 use sluice_core::organisation::{Attribution, Subject};
 use sluice_security::request::Filter;
 use sluice_storage::{AccountRecord, KeyRecord, Organisation, SecretRecord};
 
-use crate::limits::{Allowance, Bound, Ledger, LimitSubjects};
+use crate::limits::{Allowance, AllowanceView, Bound, Ledger, LimitSubjects, SessionLedgers};
 use crate::policy::{self, Filters, Ruling};
 use crate::provider_keys::{OwnKey, OwnKeys};
 use crate::snapshot::Snapshot;
@@ -32,6 +32,8 @@ pub struct Principal {
     pub suite: Suite,
     /// What requests count against.
     pub subjects: LimitSubjects,
+    /// What each session of whom has to itself; empty where there is no such budget.
+    pub of_sessions: Vec<(Subject, Arc<[Allowance]>)>,
     /// What holds for its requests.
     pub ruling: Ruling,
     /// What filters them, where that is not the deployment's filter.
@@ -44,6 +46,16 @@ impl Principal {
     /// The provider key that its requests are sent to a provider with, instead of the deployment's.
     pub(crate) fn own_key(&self, provider: &ProviderId) -> Option<&Arc<OwnKey>> {
         self.own_keys.iter().find(|(id, _)| id == provider).map(|(_, key)| key)
+    }
+
+    /// Every allowance that binds its requests, with what is left of it. What each session has to
+    /// itself is only named.
+    pub fn views(&self, now: Moment) -> Vec<AllowanceView> {
+        let mut views = self.subjects.views(now);
+        let of_sessions = self.of_sessions.iter().flat_map(|(_, allowances)| &**allowances);
+        let budgets = of_sessions.filter_map(|allowance| allowance.budget.as_ref());
+        views.extend(budgets.map(|budget| AllowanceView::of_session(budget, now.wall)));
+        views
     }
 
     /// From when on what was presented no longer works: the key's end or its secret's, whichever
@@ -104,11 +116,11 @@ impl Principal {
         snapshot: &Snapshot,
         shared: &Shared,
     ) -> Option<Self> {
-        let Shared { ledgers, filters, own_keys } = shared;
+        let Shared { ledgers, filters, own_keys, .. } = shared;
         let rules = &snapshot.rules;
         let account = organisation.accounts.get(&key.account_id)?;
         let attribution = organisation.attribution(key);
-        let mut bounds = Vec::new();
+        let (mut bounds, mut of_sessions) = (Vec::new(), Vec::new());
         for subject in attribution.subjects() {
             // What nothing binds needs no ledger, but for keys and accounts, whose use is shown.
             let (figures, is_counted) = match &subject {
@@ -116,8 +128,14 @@ impl Principal {
                 Subject::Account(_) => (rules.account_allowances(account), true),
                 _ => (Arc::default(), false),
             };
-            let budgets: Vec<Allowance> =
-                organisation.budgets.of(&subject).map(Allowance::of_budget).collect();
+            let (sessions, budgets): (Vec<_>, Vec<_>) = organisation
+                .budgets
+                .of(&subject)
+                .map(Allowance::of_budget)
+                .partition(Allowance::is_of_each_session);
+            if !sessions.is_empty() {
+                of_sessions.push((subject.clone(), sessions.into()));
+            }
             if budgets.is_empty() && !is_counted {
                 continue;
             }
@@ -141,6 +159,7 @@ impl Principal {
         Some(Self {
             suite: rules.account_rules(account).suite,
             subjects,
+            of_sessions,
             ruling,
             filter,
             own_keys: own_keys.of(&attribution, organisation, snapshot),
@@ -158,6 +177,8 @@ impl Principal {
 pub(crate) struct Shared {
     /// What every subject has used.
     pub(crate) ledgers: Ledgers,
+    /// What each session has used of budgets of each session.
+    pub(crate) sessions: SessionLedgers,
     /// Filters that look for more than the deployment's.
     pub(crate) filters: Filters,
     /// Provider keys beside the deployment's.

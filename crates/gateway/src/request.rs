@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use sluice_core::clock::UnixMillis;
 use sluice_core::ids::RequestId;
+use sluice_routing::session::Named;
 
 use crate::watch::Watch;
 
@@ -30,8 +31,17 @@ pub struct RequestContext {
     pub app_title: Option<String>,
     /// `svc-session-id`: the caller's own name for the conversation.
     pub session: Option<String>,
+    /// A header of the client's own that names the conversation, such as `x-session-id`.
+    pub client_session: Option<String>,
     /// Who reads the answer by hand, if somebody does.
     pub watch: Option<Arc<Watch>>,
+}
+
+impl RequestContext {
+    /// What its headers name the conversation by.
+    pub(crate) fn named(&self) -> Named<'_> {
+        Named { own: self.session.as_deref(), by_client: self.client_session.as_deref() }
+    }
 }
 
 /// A new name with `prefix`: 48 bits of time, so that names sort by age, and 80 random bits.

@@ -1,6 +1,7 @@
 //! From a router to candidates: gathers what the decision needs, and keeps what it said.
 
 use arrayvec::ArrayVec;
+use sluice_core::chat::ChatRequest;
 use sluice_core::clock::UnixMillis;
 use sluice_core::routing::{RouteCandidate, RouteRecord};
 use sluice_routing::classify::{self, Judgement};
@@ -13,6 +14,8 @@ use sluice_routing::session::{self, Return, Session, Sessions, Turn};
 use crate::eligible::Refused;
 use crate::error::ChatError;
 use crate::plan::{Asked, Candidate, Plan};
+use crate::principal::Principal;
+use crate::request::RequestContext;
 
 /// How many sessions one process remembers: about 20 MB.
 const MOST_SESSIONS: usize = 100_000;
@@ -128,7 +131,7 @@ impl Asked<'_> {
 
     /// What names the conversation; without content where nothing of it may be kept.
     fn session_key(&self) -> Option<u64> {
-        let named = self.context.session.as_deref();
+        let named = self.context.named();
         let may_hash = !self.wanted.policy.retention.is_zero();
         let whose = self.principal.key.id.as_str();
         session::key(self.conversations.secret, whose, named, self.wanted.chat, may_hash)
@@ -207,6 +210,19 @@ impl Asked<'_> {
 }
 
 impl Conversations {
+    /// The session of a request that counts against a budget of each session. It is held in memory;
+    /// a request that nothing names a session of belongs to the one that all such have together.
+    pub(crate) fn session(
+        &self,
+        whose: &Principal,
+        chat: &ChatRequest,
+        by: &RequestContext,
+    ) -> u64 {
+        let key = whose.key.id.as_str();
+        session::key(self.secret, key, by.named(), chat, true)
+            .unwrap_or_else(|| session::nameless(self.secret, key))
+    }
+
     /// Somebody has answered: the session is theirs from here on.
     pub(crate) fn answered(&self, open: &OpenTurn, by: &Candidate, at: UnixMillis) {
         let (model, provider) = (by.model.id.clone(), by.target.endpoint.id.clone());

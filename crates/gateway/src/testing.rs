@@ -228,7 +228,9 @@ impl House {
 
     /// The providers answer nothing that was expected before.
     pub(crate) fn forget_scripts(&self) {
-        [&self.first, &self.second].map(|it| it.scripts.lock().unwrap().clear());
+        for provider in [&self.first, &self.second] {
+            provider.scripts.lock().unwrap().clear();
+        }
     }
 
     /// How often the providers were called.
@@ -319,6 +321,7 @@ pub(crate) fn context() -> RequestContext {
         app_url: None,
         app_title: None,
         session: None,
+        client_session: None,
         watch: None,
     }
 }
@@ -367,6 +370,7 @@ pub(crate) fn principal() -> Principal {
         ruling: Ruling::default(),
         filter: None,
         own_keys: Vec::new(),
+        of_sessions: Vec::new(),
         key: Arc::new(KeyRecord {
             id: "key_1".into(),
             account_id: "acc_1".into(),

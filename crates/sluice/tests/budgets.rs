@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "this whole file is a test")]
 
 use serde_json::{Value, json};
-use sluice_testkit::{Config, FakeUpstream, Reply, Script, Sluice, answers, until};
+use sluice_testkit::{Ask, Config, FakeUpstream, Reply, Script, Sluice, answers, until};
 use sluice_testpostgres::Database;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_sluice");
@@ -258,4 +258,87 @@ async fn budgets_are_of_teams_people_and_keys_and_the_tightest_answers() {
         let ran = sluice.cli(&words).await;
         assert!(ran.code != Some(0) && ran.stderr.contains(says), "{line}: {}", ran.stderr);
     }
+}
+
+/// A request of the session that a client names in a way of its own.
+async fn ask_in(sluice: &Sluice, session: &str, body: &Value) -> Reply {
+    let ask = Ask::chat(body).key(sluice.key()).header("x-session-id", session);
+    sluice.client().reply(ask).await
+}
+
+#[tokio::test]
+async fn each_session_has_a_budget_to_itself_and_goes_on_after_a_kill() {
+    for database in Database::none_and_one() {
+        let (mut sluice, _upstream) = started(on(database.as_ref()), whole()).await;
+        // Nobody needs to know sessions where no budget does.
+        let before = ask_in(&sluice, "one", &question(100)).await;
+        let id = set(&sluice, "--for account --each-session --measure usd --limit 0.25").await;
+        let mut silent = question(100);
+        silent["zero_retention"] = true.into();
+        // What leaves no record counts all the same.
+        for body in [question(100), silent.clone()] {
+            assert_eq!(ask_in(&sluice, "one", &body).await.status, 200);
+        }
+        let refused = ask_in(&sluice, "one", &question(100)).await;
+        let said = refused.text().to_owned();
+        assert_eq!(refused.status, 429, "{said}");
+        assert!(
+            said.contains(
+                "this session of this account has reached its limit of 0.25 US dollars a session"
+            ),
+            "{said}"
+        );
+        assert!(said.contains("begin another session") && said.contains(&id), "{said}");
+        assert!(said.contains(&format!("/budgets/{id}")), "{said}");
+        for _ in 0..2 {
+            assert_eq!(ask_in(&sluice, "two", &question(100)).await.status, 200);
+        }
+        assert_eq!(ask_in(&sluice, "two", &question(100)).await.status, 429);
+        // Without a name, a conversation is known by how it begins.
+        assert_eq!(ask(&sluice, 100).await.status, 200);
+
+        sluice.kill().await;
+        sluice.start_again().await;
+        assert_eq!(ask_in(&sluice, "two", &question(100)).await.status, 429);
+        assert_eq!(ask_in(&sluice, "three", &question(100)).await.status, 200);
+        // A request under zero retention was held in memory only.
+        assert_eq!(ask_in(&sluice, "one", &question(100)).await.status, 200);
+        assert_eq!(ask_in(&sluice, "one", &question(100)).await.status, 429);
+
+        let told = the_budget(&sluice).await;
+        assert_eq!((told["each_session"].as_bool(), told["used"].as_u64()), (Some(true), None));
+        let shown = sluice.done("budgets list").await;
+        assert!(shown.contains("0.25 US dollars a session"), "{shown}");
+        let records = sluice.usage().await;
+        let of = |request: &Reply| {
+            let id = request.request_id();
+            records.iter().find(|it| it["request_id"] == id.as_str()).cloned().unwrap()
+        };
+        assert_eq!(of(&before)["session"], Value::Null);
+        let sessions: std::collections::BTreeSet<&str> =
+            records.iter().filter_map(|it| it["session"].as_str()).collect();
+        assert_eq!(sessions.len(), 4, "{records:?}");
+        assert!(sessions.iter().all(|it| it.len() == 16), "{sessions:?}");
+        let trail = sluice.done("audit list --json").await;
+        assert!(trail.contains("\"each_session\":true"), "{trail}");
+    }
+}
+
+#[tokio::test]
+async fn a_budget_of_each_session_has_no_other_window_and_is_not_tried_on_yesterday() {
+    let (sluice, _upstream) = Sluice::with_mock(BINARY, Config::default()).await;
+    for (line, says) in [
+        ("--window day", "`window` is day, but a budget of each session lasts as long"),
+        ("--dry-run", "cannot be tried on yesterday"),
+    ] {
+        let line =
+            format!("budgets set --for account --each-session --measure usd --limit 5 {line}");
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let ran = sluice.cli(&words).await;
+        assert!(ran.code != Some(0) && ran.stderr.contains(says), "{}", ran.stderr);
+    }
+    // It stands beside one of all sessions together.
+    sluice.done("budgets set --for account --measure concurrency --limit 9").await;
+    sluice.done("budgets set --for account --measure concurrency --limit 1 --each-session").await;
+    assert_eq!(sluice.json_lines(&["budgets", "list", "--json"]).await.len(), 2);
 }

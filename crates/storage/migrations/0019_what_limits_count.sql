@@ -4,3 +4,12 @@ ALTER TABLE usage_records ADD COLUMN assumed_tokens BIGINT;
 ALTER TABLE usage_records ADD COLUMN assumed_cost BIGINT;
 ALTER TABLE usage_sums ADD COLUMN assumed_tokens BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE usage_sums ADD COLUMN assumed_cost BIGINT NOT NULL DEFAULT 0;
+
+-- Budgets of each session, and the session of a request where it counts against one: a keyed hash.
+ALTER TABLE budgets ADD COLUMN each_session BOOLEAN NOT NULL DEFAULT FALSE;
+DROP INDEX budgets_by_what;
+CREATE UNIQUE INDEX budgets_by_what ON budgets (subject, measure, lasts, hard, each_session)
+    WHERE removed_at IS NULL;
+ALTER TABLE usage_records ADD COLUMN session_id TEXT;
+CREATE INDEX usage_records_by_session ON usage_records (session_id, started_at, request_id)
+    WHERE session_id IS NOT NULL;

@@ -44,6 +44,9 @@ pub struct BudgetRecord {
     /// Whose use it limits.
     #[serde(serialize_with = "as_text")]
     pub subject: Subject,
+    /// Whether each session has so much to itself. Its window is the session's life, so it has no
+    /// other.
+    pub each_session: bool,
     /// What it limits.
     pub limited: Limited,
     /// The time zone whose calendar its window follows, by its IANA name.
@@ -174,6 +177,7 @@ pub(crate) const BUDGETS: (&str, &[&str]) = (
         "managed_by",
         "created_at",
         "removed_at",
+        "each_session",
         "changed",
     ],
 );
@@ -197,6 +201,7 @@ pub(crate) fn budget_values(it: &BudgetRecord) -> Vec<Value> {
         (&it.managed_by).into(),
         it.created_at.into(),
         it.removed_at.into(),
+        it.each_session.into(),
     ]
 }
 
@@ -212,6 +217,7 @@ fn read(row: &Row) -> Result<BudgetRecord, StorageError> {
         id: row.text("id")?,
         account_id: row.text("account_id")?,
         subject: row.word("subject", Subject::parse)?,
+        each_session: row.flag("each_session")?,
         limited,
         zone: row.string("zone")?,
         limit: row.count("amount")?,

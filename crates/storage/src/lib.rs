@@ -72,6 +72,7 @@ mod rollup;
 mod routers;
 mod seal;
 mod serving;
+mod sessions;
 mod sign_in;
 mod sums;
 mod tail;
@@ -113,6 +114,7 @@ pub use rollup::{
 };
 pub use routers::{RouterRecord, RouterVersion};
 pub use serving::Serving;
+pub use sessions::SessionRequest;
 pub use sign_in::{
     CodesRecord, LinkPurpose, LinkRecord, LoginRecord, Member, SessionRecord, SignInDeed,
     SignInStep,

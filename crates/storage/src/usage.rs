@@ -102,6 +102,9 @@ pub struct UsageRecord {
     /// What limits count on top of tokens and cost.
     #[serde(default, skip_serializing_if = "Assumed::is_nothing")]
     pub assumed: Assumed,
+    /// Its session, where it counts against a budget of each session: a keyed hash in hexadecimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
 }
 
 impl UsageRecord {
@@ -333,6 +336,7 @@ pub(crate) const TABLE: (&str, &[&str]) = (
         "uncounted_cost",
         "assumed_tokens",
         "assumed_cost",
+        "session_id",
         "series_id",
     ],
 );
@@ -419,6 +423,7 @@ pub(crate) fn values(record: &UsageRecord, series: i64) -> Vec<Value> {
         record.uncounted_cost().map(|cost| cost.0).into(),
         (!record.assumed.is_nothing()).then_some(record.assumed.tokens).into(),
         (!record.assumed.is_nothing()).then_some(record.assumed.cost.0).into(),
+        (&record.session).into(),
         series.into(),
     ]
 }
@@ -458,6 +463,7 @@ pub(crate) fn read(row: &Row) -> Result<UsageRecord, StorageError> {
             .map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX)),
         provider_key: read_provider_key(row)?,
         assumed: read_assumed(row)?,
+        session: row.string_opt("session_id")?,
     })
 }
 

@@ -16,7 +16,7 @@ pub(crate) fn show(api: &Api, principal: &Principal) -> Result<Response<Response
     let key = &principal.key;
     let now = api.gateway().clock().moment();
     let subjects = &principal.subjects;
-    let allowances = subjects.views(now);
+    let allowances = principal.views(now);
     let of = |is_of: fn(&Subject) -> bool| {
         let bound = subjects.bounds().iter().find(|bound| is_of(&bound.subject));
         bound.map(|bound| figures(bound, now))

@@ -12,6 +12,7 @@ use sluice_storage::{
 };
 
 use super::{Admitted, Running};
+use crate::limits::session_text;
 use crate::live::Finished;
 use crate::plan::Candidate;
 
@@ -128,6 +129,7 @@ impl Running {
             max_tokens_lowered: self.decided().max_tokens_lowered,
             provider_key: candidate.and_then(Candidate::provider_key),
             assumed: self.assumed,
+            session: self.admitted.session.map(session_text),
         }
     }
 

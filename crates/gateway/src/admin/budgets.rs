@@ -37,6 +37,8 @@ pub struct BudgetWish {
     pub subject: String,
     /// The id or name of the account, where there are several.
     pub account: Option<String>,
+    /// Whether each session has so much to itself. It lasts as long as the session.
+    pub each_session: bool,
     /// What it limits.
     pub limited: Limited,
     /// How much: requests, tokens or pico-dollars. 0 blocks.
@@ -45,6 +47,14 @@ pub struct BudgetWish {
     pub hard: bool,
     /// The time zone whose calendar its window follows; `None`: as it was, else UTC.
     pub zone: Option<String>,
+}
+
+impl BudgetWish {
+    /// Whether it is this budget that is wished for.
+    fn is_of(&self, budget: &BudgetRecord) -> bool {
+        (self.limited, self.hard, self.each_session)
+            == (budget.limited, budget.hard, budget.each_session)
+    }
 }
 
 /// What a budget would have done to the requests of a day.
@@ -87,6 +97,11 @@ impl Admin<'_> {
         &self,
         wish: BudgetWish,
     ) -> Result<(BudgetRecord, Option<BudgetRecord>), AdminError> {
+        if let (true, Some(window)) = (wish.each_session, wish.limited.window())
+            && window != Window::Total
+        {
+            return Err(AdminError::WindowOfSession { window });
+        }
         let view = self.view().await?;
         let whose = self.subject_named(&view, &wish.subject, wish.account.as_deref()).await?;
         let zone = match &wish.zone {
@@ -94,8 +109,7 @@ impl Admin<'_> {
             None => None,
         };
         let subject = whose.subject();
-        let is_same = |it: &&BudgetRecord| (it.limited, it.hard) == (wish.limited, wish.hard);
-        let old = view.organisation.budgets.of(&subject).find(is_same).cloned();
+        let old = view.organisation.budgets.of(&subject).find(|it| wish.is_of(it)).cloned();
         let new = match &old {
             Some(old) => {
                 let zone = zone.unwrap_or_else(|| old.zone.clone());
@@ -124,6 +138,7 @@ impl Admin<'_> {
                 created_at: self.now,
                 removed_at: None,
                 changed: 0,
+                each_session: wish.each_session,
                 subject,
             },
         };
@@ -170,14 +185,16 @@ impl Admin<'_> {
 
     /// What a budget would have done yesterday, by its own calendar. Sets nothing.
     pub async fn rehearse_budget(&self, wish: &BudgetWish) -> Result<Rehearsed, AdminError> {
+        if wish.each_session {
+            return Err(AdminError::RehearsalOfSessions);
+        }
         let view = self.view().await?;
         let whose = self.subject_named(&view, &wish.subject, wish.account.as_deref()).await?;
         if !view.rights.allow(Verb::SetBudget, &whose, &view.organisation) {
             return Err(AdminError::Forbidden { verb: Verb::SetBudget.as_str() });
         }
         let subject = whose.subject();
-        let is_same = |it: &&BudgetRecord| (it.limited, it.hard) == (wish.limited, wish.hard);
-        let old = view.organisation.budgets.of(&subject).find(is_same);
+        let old = view.organisation.budgets.of(&subject).find(|it| wish.is_of(it));
         let zone = wish.zone.as_deref().or(old.map(|old| old.zone.as_str()));
         let zone = zone.map_or(Ok(Zone::UTC), Zone::parse)?;
         let today = Window::Day.span(&zone, self.now.seconds()).start;
@@ -310,7 +327,7 @@ impl Admin<'_> {
         budget: &BudgetRecord,
     ) -> Result<Vec<(Span, u64)>, AdminError> {
         let Limited::Used { measure, window } = budget.limited else { return Ok(Vec::new()) };
-        if !window.follows_the_calendar() {
+        if !window.follows_the_calendar() || budget.each_session {
             return Ok(Vec::new());
         }
         let zone = zone_of(budget);
@@ -340,6 +357,9 @@ impl Admin<'_> {
         budget: &BudgetRecord,
     ) -> Result<Vec<(u64, u64)>, AdminError> {
         let Limited::Used { measure, window } = budget.limited else { return Ok(Vec::new()) };
+        if budget.each_session {
+            return Ok(Vec::new());
+        }
         let now = self.now.seconds();
         let by_day = matches!(window, Window::Week | Window::Month | Window::Total);
         let step = if by_day { DAY_SECONDS } else { HOUR_SECONDS };

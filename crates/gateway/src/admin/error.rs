@@ -4,7 +4,7 @@ use sluice_providers::probe::ProbeError;
 use sluice_storage::StorageError;
 
 use crate::admin::find::Kind;
-use crate::limits::UnknownZone;
+use crate::limits::{UnknownZone, Window};
 use crate::service_key::NoRandomness;
 use crate::vendors::Wrong;
 
@@ -227,6 +227,22 @@ pub enum AdminError {
     /// No time zone of this name.
     #[error(transparent)]
     UnknownZone(#[from] UnknownZone),
+    /// A budget of each session with a window of its own.
+    #[error(
+        "`window` is {}, but a budget of each session lasts as long as the session; leave it out, or \
+         write total",
+        .window.as_str()
+    )]
+    WindowOfSession {
+        /// The window that was asked for.
+        window: Window,
+    },
+    /// Yesterday's sessions are not known.
+    #[error(
+        "a budget of each session cannot be tried on yesterday: a request's session is kept only where \
+         such a budget is set; set it with --soft, and see what it notes"
+    )]
+    RehearsalOfSessions,
     /// A top-up of nothing.
     #[error("the top-up is 0; give an amount")]
     EmptyTopUp,

@@ -126,6 +126,24 @@ impl Allowance {
         }
     }
 
+    /// What is limited, as in "1000 requests an hour".
+    pub fn what(&self) -> &'static str {
+        if !self.is_of_each_session() {
+            return self.quantity.what();
+        }
+        match self.quantity.meter().map(|meter| meter.measure) {
+            None => "requests at once in a session",
+            Some(Measure::Requests) => "requests a session",
+            Some(Measure::Tokens) => "tokens a session",
+            Some(Measure::Usd) => "US dollars a session",
+        }
+    }
+
+    /// Whether each session has so much to itself.
+    pub fn is_of_each_session(&self) -> bool {
+        self.budget.as_ref().is_some_and(|budget| budget.each_session)
+    }
+
     /// The limit at `now`, with what was granted on top of it.
     pub fn limit_at(&self, now: UnixMillis) -> u64 {
         self.budget.as_ref().map_or(self.limit, |budget| budget.limit_at(now))

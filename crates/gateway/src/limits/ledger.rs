@@ -108,13 +108,13 @@ impl Asked<'_> {
         LimitExceeded {
             subject: self.name,
             limit: allowance.quantity.amount(limit),
-            what: allowance.quantity.what(),
+            what: allowance.what(),
             detail: detail.into(),
             setting: allowance.source.setting.clone(),
-            more: allowance
-                .budget
-                .as_ref()
-                .map(|budget| Box::new(More { budget: Some(budget.id.clone()), page: None })),
+            more: allowance.budget.as_ref().map(|budget| {
+                let (budget, each_session) = (Some(budget.id.clone()), budget.each_session);
+                Box::new(More { budget, page: None, each_session })
+            }),
             retry_after,
             too_large: None,
         }
@@ -160,6 +160,11 @@ impl Spend {
 }
 
 impl Ledger {
+    /// Of a session: it counts what its budgets limit, and nothing else.
+    pub(super) fn of_session() -> Self {
+        Self(Mutex::new(State { counters: Vec::new(), ..State::default() }))
+    }
+
     /// Counts from now on what `allowances` limit, from zero where that is new.
     pub fn watch(&self, allowances: &[Allowance]) {
         let mut state = self.lock();

@@ -10,6 +10,7 @@
 //! | `permit` | admission by all subjects of a request together |
 //! | `rehearsal` | what a limit would have done to past requests |
 //! | `restore` | what was used before a restart |
+//! | `sessions` | what each session has used of budgets of each session |
 //! | `view` | what is told of them |
 //!
 //! A request reserves before the provider is called and settles with the provider's own figures
@@ -25,6 +26,7 @@ mod ledger;
 mod permit;
 mod rehearsal;
 mod restore;
+mod sessions;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -41,6 +43,7 @@ pub use ledger::{Ledger, Spend};
 pub use permit::{Bound, FiveHoursBegan, LimitSubjects, Money, Permit, Slot};
 pub use rehearsal::Rehearsal;
 pub(crate) use restore::{Counted, restore};
+pub(crate) use sessions::{SessionLedgers, session_text};
 pub use sluice_core::measure::{Limited, Measure};
 pub use sluice_core::window::{Span, UnknownZone, Window, Zone};
 pub use view::{AllowanceView, RateView, mark_what_binds};
@@ -78,6 +81,8 @@ pub struct More {
     pub budget: Option<BudgetId>,
     /// The page that shows it; `None` where pages are not served.
     pub page: Option<String>,
+    /// Whether another session has so much to itself.
+    pub each_session: bool,
 }
 
 impl fmt::Display for LimitExceeded {
@@ -105,12 +110,16 @@ impl fmt::Display for LimitExceeded {
             (None, None) => {
                 write!(
                     f,
-                    "{subject} has reached its limit of {limit} {what}{detail}; waiting does not help"
+                    "{subject} has reached its limit of {limit} {what}{detail}; {helps}",
+                    helps = match more.as_deref() {
+                        Some(More { each_session: true, .. }) => "begin another session",
+                        _ => "waiting does not help",
+                    }
                 )?;
             }
         }
         let (budget, page) = match more.as_deref() {
-            Some(More { budget, page }) => (budget.as_ref(), page.as_ref()),
+            Some(More { budget, page, .. }) => (budget.as_ref(), page.as_ref()),
             None => (None, None),
         };
         if let Some(budget) = budget {

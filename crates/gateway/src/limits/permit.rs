@@ -64,7 +64,14 @@ static NEXT_LEASE: AtomicU64 = AtomicU64::new(1);
 
 impl Bound {
     fn asked(&self) -> Asked<'_> {
+        let is_of_session = self.allowances.first().is_some_and(Allowance::is_of_each_session);
         let name = match &self.subject {
+            Subject::Key(_) if is_of_session => "this session of this key",
+            Subject::Account(_) if is_of_session => "this session of this account",
+            Subject::Department(_) if is_of_session => "this session of this key's department",
+            Subject::Team(_) if is_of_session => "this session of this key's team",
+            Subject::Person(_) if is_of_session => "this session of this key's person",
+            Subject::Service(_) if is_of_session => "this session of this key's service",
             Subject::Key(_) => "this key",
             Subject::Account(_) => "this account",
             Subject::Department(_) => "this key's department",
@@ -75,7 +82,7 @@ impl Bound {
         Asked { name, allowances: &self.allowances }
     }
 
-    fn views(&self, now: Moment) -> impl Iterator<Item = AllowanceView> {
+    pub(super) fn views(&self, now: Moment) -> impl Iterator<Item = AllowanceView> {
         self.allowances.iter().map(move |allowance| {
             let (used, reserved, reset) = match &allowance.quantity {
                 Quantity::Concurrency => (self.ledger.in_flight(now.steady), 0, None),
@@ -224,6 +231,20 @@ impl Slot {
             subjects.bounds.iter().for_each(|bound| bound.ledger.five_hours_told());
         }
         Ok(permit)
+    }
+
+    /// The request counts against `sessions`, too, which are known only once its body is.
+    #[must_use]
+    pub(crate) fn of_session(self, sessions: Vec<Bound>) -> Self {
+        let Self(mut permit) = self;
+        let bounds: Vec<Bound> = permit.subjects.bounds.iter().cloned().chain(sessions).collect();
+        permit.subjects = LimitSubjects::new(bounds);
+        Self(permit)
+    }
+
+    /// All that the request counts against.
+    pub(crate) fn subjects(&self) -> &LimitSubjects {
+        &self.0.subjects
     }
 
     /// The request is work from `now` on: it counts even where it is refused, so that whoever sends

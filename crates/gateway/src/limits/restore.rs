@@ -18,6 +18,8 @@ pub(crate) struct Counted {
     kinds: BTreeMap<SubjectKind, Vec<Meter>>,
     /// What one subject's budgets limit.
     budgets: Vec<OfBudget>,
+    /// Budgets of each session.
+    pub(crate) of_sessions: Vec<BudgetRecord>,
 }
 
 impl Default for Counted {
@@ -25,7 +27,11 @@ impl Default for Counted {
     fn default() -> Self {
         let always = || vec![Meter::REQUESTS_AN_HOUR, Meter::TOKENS_A_DAY];
         let kinds = [SubjectKind::Key, SubjectKind::Account];
-        Self { kinds: kinds.map(|kind| (kind, always())).into(), budgets: Vec::new() }
+        Self {
+            kinds: kinds.map(|kind| (kind, always())).into(),
+            budgets: Vec::new(),
+            of_sessions: Vec::new(),
+        }
     }
 }
 
@@ -42,11 +48,13 @@ impl Counted {
 
     /// What `budgets` limit.
     pub(crate) fn add_budgets<'b>(&mut self, budgets: impl Iterator<Item = &'b BudgetRecord>) {
+        let (of_sessions, budgets): (Vec<_>, Vec<_>) = budgets.partition(|it| it.each_session);
+        self.of_sessions.extend(of_sessions.into_iter().cloned());
         let of_budget = |budget: &BudgetRecord| {
             let meter = Allowance::of_budget(budget).quantity.meter()?.clone();
             Some((budget.clone(), meter))
         };
-        self.budgets.extend(budgets.filter_map(of_budget));
+        self.budgets.extend(budgets.into_iter().filter_map(of_budget));
     }
 }
 

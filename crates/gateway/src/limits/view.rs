@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use sluice_core::clock::UnixMillis;
 use sluice_core::organisation::Subject;
 use sluice_core::window::Span;
+use sluice_storage::BudgetRecord;
 
 use super::UNLIMITED;
 use super::allowance::{Allowance, Amount};
@@ -53,6 +54,20 @@ impl RateView {
 }
 
 impl AllowanceView {
+    /// A budget that each session has to itself: there is no use of all of them together.
+    pub fn of_session(budget: &BudgetRecord, now: UnixMillis) -> Self {
+        let allowance = Allowance::of_budget(budget);
+        let limit = allowance.limit_at(now);
+        Self {
+            subject: budget.subject.clone(),
+            allowance: Allowance { limit, ..allowance },
+            used: None,
+            reserved: None,
+            reset: None,
+            binds: false,
+        }
+    }
+
     /// What is left; `None` where only the running server knows.
     pub fn left(&self) -> Option<u64> {
         let taken = self.used?.saturating_add(self.reserved.unwrap_or(0));
@@ -90,6 +105,7 @@ impl AllowanceView {
             "time_zone": meter.map(|meter| meter.zone.to_string()),
             "limit": figure(Some(self.allowance.limit)),
             "hard": self.allowance.hard,
+            "each_session": self.allowance.is_of_each_session(),
             "used": figure(self.used),
             "reserved": figure(self.reserved),
             "left": figure(self.left()),

@@ -64,6 +64,7 @@ fn record(id: &str, account: &AccountId, minutes: u64) -> UsageRecord {
         max_tokens_lowered: None,
         provider_key: None,
         assumed: Default::default(),
+        session: None,
     }
 }
 

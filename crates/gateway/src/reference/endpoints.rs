@@ -132,7 +132,10 @@ pub const ENDPOINTS: &[Endpoint] = &[
             Parameter {
                 name: "svc-session-id",
                 place: "header",
-                says: "names the conversation, whose requests a router then keeps with one model",
+                says: "names the conversation, whose requests a router then keeps with one model, and which \
+                       counts against budgets of each session. Without it: `session_id` in the body, \
+                       `x-session-id`, `x-claude-code-session-id`, `session-id`, `x-session-affinity`, \
+                       `prompt_cache_key` in the body; else the system prompt with the first user message",
             },
         ],
         request: Some((

@@ -13,28 +13,40 @@ const HEAD: usize = 2048;
 /// … and so many of its tail name it, with its length.
 const TAIL: usize = 1024;
 
+/// What headers name a conversation by.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Named<'a> {
+    /// `svc-session-id`.
+    pub own: Option<&'a str>,
+    /// The header of a client that names its conversations in a way of its own.
+    pub by_client: Option<&'a str>,
+}
+
 /// Which conversation of the key `whose` the request belongs to; `None` where nothing says so.
 ///
-/// The first of these that is there: `named` (a header), the body's `session_id`, its
-/// `prompt_cache_key`, and, where content `may_be_hashed`, its system prompt with its first user
+/// The first of these that is there: the header `svc-session-id`, the body's `session_id`, a client's
+/// own header, the body's `prompt_cache_key`, and, where content `may_be_hashed`, its system prompt with its first user
 /// message, which agents send again with each turn.
 ///
 /// The hash is the standard library's SipHash-1-3 with the process's `secret` in front. Each piece
 /// comes with its length and what it is, so that no two requests meet by moving a boundary.
-pub fn key(
+pub fn key<'a>(
     secret: u64,
     whose: &str,
-    named: Option<&str>,
+    named: Named<'a>,
     chat: &ChatRequest,
     may_be_hashed: bool,
 ) -> Option<u64> {
     let mut hash = DefaultHasher::new();
     hash.write_u64(secret);
     piece(&mut hash, b'k', whose.as_bytes());
-    if let Some(name) = named.map(str::trim).filter(|name| !name.is_empty()) {
+    let header = |name: Option<&'a str>| name.map(str::trim).filter(|name| !name.is_empty());
+    if let Some(name) = header(named.own) {
         piece(&mut hash, b'h', name.as_bytes());
     } else if let Some(id) = member(chat, "session_id") {
         piece(&mut hash, b's', id.as_bytes());
+    } else if let Some(name) = header(named.by_client) {
+        piece(&mut hash, b'x', name.as_bytes());
     } else if let Some(id) = member(chat, "prompt_cache_key") {
         piece(&mut hash, b'c', id.as_bytes());
     } else if may_be_hashed {
@@ -49,6 +61,14 @@ pub fn key(
         return None;
     }
     Some(hash.finish())
+}
+
+/// The one conversation of all requests of a key of which nothing says to which they belong.
+pub fn nameless(secret: u64, whose: &str) -> u64 {
+    let mut hash = DefaultHasher::new();
+    hash.write_u64(secret);
+    piece(&mut hash, b'k', whose.as_bytes());
+    hash.finish()
 }
 
 /// The member of the body that names the conversation, as JSON; `None` where it says nothing.

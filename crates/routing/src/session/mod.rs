@@ -12,7 +12,7 @@ use sluice_core::json::Member;
 
 use crate::task::TaskType;
 
-pub use key::key;
+pub use key::{Named, key, nameless};
 pub use lock::lock;
 pub use store::Sessions;
 pub use turn::{Return, Turn};

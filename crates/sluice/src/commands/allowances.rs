@@ -41,6 +41,10 @@ pub(crate) async fn views(
         };
         let budgets = organisation.budgets.of(&subject).map(Allowance::of_budget);
         for allowance in figures.iter().cloned().chain(budgets) {
+            if let Some(budget) = allowance.budget.as_ref().filter(|it| it.each_session) {
+                views.push(AllowanceView::of_session(budget, now));
+                continue;
+            }
             views.push(view(&records.store, &tail, (&subject, &allowance), now).await?);
         }
     }
@@ -132,7 +136,11 @@ pub(crate) fn print(views: &[AllowanceView], out: &mut dyn Write) -> io::Result<
             let reset = view.reset.map(|reset| UnixMillis(reset.saturating_mul(1000)));
             [
                 view.subject.to_string(),
-                format!("{} {}{soft}", quantity.amount(view.allowance.limit), quantity.what()),
+                format!(
+                    "{} {}{soft}",
+                    quantity.amount(view.allowance.limit),
+                    view.allowance.what()
+                ),
                 known(view.used),
                 known(view.left()),
                 reset.map_or("-".to_owned(), UnixMillis::to_rfc3339),

@@ -79,9 +79,12 @@ struct SetArgs {
     /// requests, tokens, usd or concurrency
     #[arg(long, value_parser = measure)]
     measure: Measured,
-    /// hour, 5h, day, week, month or total. Default: month; none for concurrency
+    /// hour, 5h, day, week, month or total. Default: month; none for concurrency and --each-session
     #[arg(long, value_parser = window)]
     window: Option<Window>,
+    /// Each session has so much to itself, until it was idle for 24 hours. It has no other window
+    #[arg(long)]
+    each_session: bool,
     /// How much: requests, tokens or US dollars. 0 blocks
     #[arg(long)]
     limit: String,
@@ -200,10 +203,12 @@ fn wish(args: &SetArgs, account: Option<String>) -> Result<BudgetWish, CommandEr
             return Err(CommandError::Usage("requests at once have no window; leave --window out"));
         }
         (Some(measure), window) => {
-            Limited::Used { measure, window: window.unwrap_or(Window::Month) }
+            let default = if args.each_session { Window::Total } else { Window::Month };
+            Limited::Used { measure, window: window.unwrap_or(default) }
         }
     };
     Ok(BudgetWish {
+        each_session: args.each_session,
         subject: args.whose.clone(),
         account,
         limited,
@@ -245,6 +250,9 @@ async fn left(
     budget: &BudgetRecord,
     now: UnixMillis,
 ) -> Result<AllowanceView, StorageError> {
+    if budget.each_session {
+        return Ok(AllowanceView::of_session(budget, now));
+    }
     let allowance = Allowance::of_budget(budget);
     allowances::view(&records.store, tail, (&budget.subject, &allowance), now).await
 }
@@ -277,7 +285,7 @@ fn print(budgets: &[Left], json: bool, out: &mut dyn Write) -> io::Result<()> {
                 format!(
                     "{} {}{soft}",
                     allowance.quantity.amount(allowance.limit),
-                    it.quantity().what()
+                    allowance.what()
                 ),
                 shown(*used),
                 shown(it.allowance.left()),
@@ -311,6 +319,7 @@ fn as_json(left: &Left) -> Value {
         "account_id": budget.account_id,
         "for": budget.subject.to_string(),
         "for_name": left.view.whose_name(),
+        "each_session": budget.each_session,
         "measure": budget.limited.measure_word(),
         "window": budget.limited.window().map(window_word),
         "zone": budget.zone,

@@ -292,6 +292,7 @@ fn as_json(record: &UsageRecord, names: &Names) -> serde_json::Value {
         "route": record.route,
         "max_tokens_lowered": record.max_tokens_lowered,
         "provider_key": record.provider_key,
+        "session": record.session,
         "assumed": (!record.assumed.is_nothing()).then(|| json!({
             "tokens": record.assumed.tokens,
             "cost_usd": record.assumed.cost.to_dollars(),

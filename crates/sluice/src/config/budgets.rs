@@ -24,6 +24,8 @@ section! {
         measure: Measured => "usd",
         /// hour, 5h, day, week, month or total. Default: month; none for concurrency.
         window: Option<Window> => "month",
+        /// Whether each session has so much to itself, until it was idle for 24 hours. It has no other window.
+        each_session: bool = false,
         /// How much: US dollars as text, such as "500" or "0.25"; else a whole number. 0 blocks.
         limit: Figure => "500",
         /// Whether requests beyond it are refused. Otherwise they are only noted.
@@ -93,9 +95,15 @@ pub(super) fn check(root: &Root, reader: &mut Reader<'_>) -> Vec<BudgetWish> {
                 continue;
             }
             (Some(measure), window) => {
-                Limited::Used { measure, window: window.unwrap_or(Window::Month) }
+                let default = if section.each_session { Window::Total } else { Window::Month };
+                Limited::Used { measure, window: window.unwrap_or(default) }
             }
         };
+        if section.each_session && limited.window().is_some_and(|it| it != Window::Total) {
+            let what = "a budget of each session lasts as long as the session".to_owned();
+            wrong("window", what, "leave it out, or write \"total\"");
+            continue;
+        }
         let Figure(text) = &section.limit;
         let limit = if limited.is_money() {
             text.parse::<PicoUsd>().ok().map(|it| it.0)
@@ -112,13 +120,15 @@ pub(super) fn check(root: &Root, reader: &mut Reader<'_>) -> Vec<BudgetWish> {
         };
         let account = section.account.as_ref().map(|account| account.0.clone());
         let account = account.unwrap_or_else(|| "default".to_owned());
-        if !seen.insert((account.clone(), of.clone(), limited, section.hard)) {
+        let kind = (limited, section.hard, section.each_session);
+        if !seen.insert((account.clone(), of.clone(), kind)) {
             let what = format!("another budget of \"{of}\" limits the same as well");
             wrong("of", what, "remove one of them");
             continue;
         }
         wishes.push(BudgetWish {
             subject: of.clone(),
+            each_session: section.each_session,
             account: Some(account),
             limited,
             limit,
@@ -204,6 +214,7 @@ mod tests {
                 "team:NAME",
             ),
             (format!("{usd}{usd}"), "budgets[1].of", "remove one"),
+            (format!("{usd}each_session = true\nwindow = \"day\"\n"), "budgets[0].window", "total"),
         ] {
             let problems = budgets(&text).unwrap_err();
             assert!(problems.contains(key) && problems.contains(fix), "{text}\n{problems}");

@@ -53,6 +53,7 @@ fn record(id: u64) -> UsageRecord {
         max_tokens_lowered: None,
         provider_key: None,
         assumed: Default::default(),
+        session: None,
     }
 }
 

@@ -170,6 +170,7 @@ pub(crate) fn usage(id: u64) -> UsageRecord {
         max_tokens_lowered: Some(300),
         provider_key: None,
         assumed: Default::default(),
+        session: None,
         route: Some(RouteRecord {
             router: "svc/auto".into(),
             policy: "balanced".to_owned(),

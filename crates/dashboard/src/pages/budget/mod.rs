@@ -7,6 +7,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use sluice_core::clock::UnixMillis;
 use sluice_core::measure::{Limited, Measure};
+use sluice_core::window::Window;
 use sluice_gateway::admin::{AdminError, BudgetView, Verb, name_of};
 use sluice_gateway::{BudgetRecord, PersonRecord, Record, TopUp};
 
@@ -14,7 +15,7 @@ use crate::charts::{Bars, Series, Slot, Unit};
 use crate::components::{
     Badge, Code, Confirm, Field, Figure, Kind as Input, NOT_ITS_NAME, State, Text, is_confirmed,
 };
-use crate::format::Calendar;
+use crate::format::{self, Calendar};
 use crate::layout::{Head, Place};
 use crate::pages::budget_new::read::{Wrong, amount};
 use crate::pages::budgets::{Left, whose};
@@ -85,7 +86,7 @@ async fn show(ask: Arc<Ask>) -> Answer {
         ],
         meter: left.meter(),
         chart: chart(&ask, &found, &left, &calendar).await?,
-        facts: facts(&found, &left, &calendar),
+        facts: facts(&ask, &found, &left, &calendar),
         may_raise: named(&may_raise),
         top_ups: record.top_ups.iter().map(|it| line(it, &left, &calendar, ask.now)).collect(),
         past: past
@@ -120,6 +121,10 @@ fn notice(ask: &Ask, budget: &BudgetRecord, left: &Left) -> Option<(&'static str
     if used < left.0.allowance.limit || !budget.hard {
         return None;
     }
+    if budget.each_session {
+        let text = "A session has spent it: its requests are refused, and those of others go on.";
+        return Some(("bad", text.to_owned()));
+    }
     let resets = left.resets(&ask.calendar());
     Some(match resets.as_str() {
         "" => ("bad", "It is spent: requests are refused until somebody raises it.".to_owned()),
@@ -139,6 +144,9 @@ async fn chart(
 ) -> Result<Option<Bars>, Failure> {
     let budget = &found.budget;
     let Limited::Used { measure, .. } = budget.limited else { return Ok(None) };
+    if budget.each_session {
+        return Ok(None);
+    }
     let mut steps = ask.admin()?.use_of_budget(budget).await?;
     let (used, _) = left.used_and_held();
     let told = steps.iter().fold(0_u64, |sum, (_, used)| sum.saturating_add(*used));
@@ -184,17 +192,27 @@ async fn csv(ask: Arc<Ask>) -> Answer {
     Ok(Reply::csv("left", chart.to_csv()))
 }
 
-fn facts(found: &BudgetView, left: &Left, calendar: &Calendar) -> Vec<(&'static str, Text)> {
+fn facts(
+    ask: &Ask,
+    found: &BudgetView,
+    left: &Left,
+    calendar: &Calendar,
+) -> Vec<(&'static str, Text)> {
     let budget = &found.budget;
     let mut facts: Vec<(&'static str, Text)> = vec![
-        ("Limits", left.0.allowance.quantity.what().into()),
+        ("Limits", left.0.allowance.what().into()),
         (
             "Beyond it",
             if budget.hard { "requests are refused" } else { "requests are noted" }.into(),
         ),
         ("Limit without top-ups", left.shown(budget.limit).into()),
     ];
-    if budget.limited.window().is_some() {
+    if budget.each_session {
+        let sessions = ask.shared.gateway.sessions_of_budget(budget, ask.now);
+        facts.push(("Used and left", "by the session that has the least left".into()));
+        facts.push(("Sessions now", format::count(sessions).into()));
+        facts.push(("A session ends", "after 24 hours without a request".into()));
+    } else if budget.limited.window().is_some() {
         facts.push(("Time zone", budget.zone.as_str().into()));
         let resets = left.resets(calendar);
         let resets = if resets.is_empty() { "never".to_owned() } else { resets };
@@ -309,6 +327,7 @@ fn top_up_question(ask: &Ask, found: &BudgetView, wrong: Option<&Wrong>) -> Conf
     let until = Field::new(Input::Day, "until", "Until the end of").value(ask.form.get("until"));
     let hint = match found.budget.limited.window() {
         None => "Empty: for good.",
+        Some(Window::Total) => "A day of UTC. Empty: for good.",
         Some(_) => "A day of UTC. Empty: until the current window ends.",
     };
     Confirm {

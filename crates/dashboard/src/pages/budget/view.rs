@@ -189,6 +189,22 @@ pub(crate) fn samples() -> Vec<(&'static str, Budget)> {
             ..make(Names::Plain)
         },
     ));
+    states.push((
+        "sessions",
+        Budget {
+            chart: None,
+            past: vec![],
+            facts: vec![
+                ("Limits", "US dollars a session".into()),
+                ("Beyond it", "requests are refused".into()),
+                ("Limit without top-ups", "$5".into()),
+                ("Used and left", "by the session that has the least left".into()),
+                ("Sessions now", "1,204".into()),
+                ("A session ends", "after 24 hours without a request".into()),
+            ],
+            ..make(Names::Plain)
+        },
+    ));
     states.push(("read-only", Budget { deeds: vec![], ..make(Names::Plain) }));
     states
 }

@@ -131,10 +131,11 @@ fn form(ask: &Ask, wrong: Option<&Wrong>, told: Option<String>) -> BudgetForm {
                     (Window::Week.as_str(), "a week, from Monday"),
                     (Window::Month.as_str(), "a month"),
                     (Window::Total.as_str(), "for ever"),
+                    (read::SESSION, "each session, until it was idle for 24 hours"),
                 ],
                 Window::Month.as_str(),
             )
-            .hint("Requests at once have none."),
+            .hint("For requests at once, only sessions matter."),
             line(Kind::Line, "zone", "Time zone")
                 .placeholder("UTC")
                 .hint("Whose calendar it follows, such as Europe/Berlin."),
@@ -156,8 +157,10 @@ fn command(given: &Fields) -> String {
     let word = |name: &str, default: &str| given.some(name).unwrap_or(default).to_owned();
     let measure = word("measure", "usd");
     let mut command = format!("sluice budgets set --for {whose} --measure {measure}");
-    if measure != Limited::CONCURRENCY {
-        let window = word("window", "month");
+    let window = word("window", "month");
+    if window == read::SESSION {
+        command += " --each-session";
+    } else if measure != Limited::CONCURRENCY {
         command += &format!(" --window {}", if window == "five_hours" { "5h" } else { &window });
     }
     command += &format!(" --limit {}", read::digits(given.some("limit").unwrap_or("N")));

@@ -29,6 +29,7 @@ impl Wrong {
             | AdminError::Ambiguous { .. }
             | AdminError::NamesNothing { .. } => Some("name"),
             AdminError::UnknownZone(_) => Some("zone"),
+            AdminError::WindowOfSession { .. } | AdminError::RehearsalOfSessions => Some("window"),
             AdminError::EmptyTopUp => Some("amount"),
             AdminError::AlreadyExpired { .. } => Some("until"),
             AdminError::Forbidden { .. }
@@ -74,8 +75,12 @@ pub(crate) fn amount(limited: Limited, form: &Fields, name: &'static str) -> Res
     })
 }
 
+/// The word in the form for the life of each session.
+pub(super) const SESSION: &str = "session";
+
 /// The budget that a form asks for.
 pub(super) fn budget(form: &Fields) -> Result<BudgetWish, Wrong> {
+    let each_session = form.get("window") == SESSION;
     let kind = form.some("kind").unwrap_or("account");
     if form.some("name").is_none() && kind != Kind::Account.as_str() {
         return Err(Wrong::new("name", format!("Name the {kind} whose budget it is.")));
@@ -86,13 +91,17 @@ pub(super) fn budget(form: &Fields) -> Result<BudgetWish, Wrong> {
             measure: Measure::parse(word).ok_or_else(|| {
                 Wrong::new("measure", "There is no such measure; choose one of the list.")
             })?,
-            window: Window::parse(form.some("window").unwrap_or("month")).ok_or_else(|| {
-                Wrong::new("window", "There is no such window; choose one of the list.")
-            })?,
+            window: match form.some("window").unwrap_or("month") {
+                SESSION => Window::Total,
+                word => Window::parse(word).ok_or_else(|| {
+                    Wrong::new("window", "There is no such window; choose one of the list.")
+                })?,
+            },
         },
     };
     Ok(BudgetWish {
         subject: whose(form),
+        each_session,
         account: None,
         limited,
         limit: amount(limited, form, "limit")?,
@@ -115,6 +124,9 @@ mod tests {
         let found = found.unwrap();
         assert_eq!((found.subject.as_str(), found.hard), ("team:compilers", true));
         assert_eq!(found.limit, 1_250_500_000_000_000);
+        let found = wish("measure=usd&limit=5&window=session").unwrap();
+        let total = Limited::Used { measure: Measure::Usd, window: Window::Total };
+        assert_eq!((found.each_session, found.limited), (true, total));
         let found = wish("measure=concurrency&limit=20&hard=soft").unwrap();
         assert_eq!((found.subject.as_str(), found.hard), ("account", false));
         assert_eq!((found.limited, found.limit), (Limited::Concurrency, 20));

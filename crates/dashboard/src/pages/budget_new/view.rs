@@ -46,7 +46,7 @@ fn make(names: Names) -> BudgetForm {
                 .hint("0 refuses everything.")
                 .required(),
             Field::select("window", "For how long", &[("month", "a month".into())], "month")
-                .hint("Requests at once have none."),
+                .hint("For requests at once, only sessions matter."),
             Field::new(Kind::Line, "zone", "Time zone")
                 .value("Europe/Berlin")
                 .hint("Whose calendar it follows, such as Europe/Berlin."),

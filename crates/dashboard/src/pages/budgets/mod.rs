@@ -109,8 +109,9 @@ impl Left {
 
     /// The limit with what was granted on top, in words: `$800 a month`.
     pub(crate) fn limit(&self) -> String {
-        let Allowance { quantity, limit, .. } = &self.0.allowance;
-        format!("{} {}", self.shown(*limit), quantity.what().trim_start_matches("US dollars "))
+        let allowance = &self.0.allowance;
+        let what = allowance.what().trim_start_matches("US dollars ");
+        format!("{} {what}", self.shown(allowance.limit))
     }
 
     pub(crate) fn used_and_held(&self) -> (u64, u64) {

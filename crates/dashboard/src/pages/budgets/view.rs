@@ -91,6 +91,7 @@ fn make(names: Names) -> Budgets {
             ("bud_02", "Research", "department", 1, "$2,500 a month", true, "$2,104.77", (210_477, 900, 250_000), (State::Warn, "low"), "1 Dec 00:00", false),
             ("bud_03", "Compilers", "team", 2, "$600 a month", true, "$600.00", (60_000, 0, 60_000), (State::Bad, "spent"), "1 Dec 00:00", false),
             ("bud_04", "Compilers", "team", 2, "20 requests at once", true, "4", (4, 0, 20), (State::Good, "within"), "", false),
+            ("bud_07", "Compilers", "team", 2, "$5 a session", true, "$1.30", (130, 2, 500), (State::Good, "within"), "", false),
             ("bud_05", "ada@acme.example", "person", 2, "5,000,000 tokens a day", false, "5,301,220", (5_301_220, 0, 5_000_000), (State::Warn, "exceeded"), "23 Nov 00:00", false),
             ("bud_06", "nightly-eval", "key", 2, "$40 in total", true, "$12.40", (1_240, 30, 4_000), (State::Good, "within"), "", false),
         ]

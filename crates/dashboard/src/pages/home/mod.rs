@@ -193,7 +193,7 @@ fn near_limits<'k>(
             let used = view.used.unwrap_or(0).saturating_add(view.reserved.unwrap_or(0));
             let limit = view.allowance.limit;
             let is_near = u128::from(used) * 100 >= u128::from(limit) * u128::from(NEAR);
-            let what = view.allowance.quantity.what();
+            let what = view.allowance.what();
             if !is_near || !told.insert((view.subject.clone(), what)) {
                 continue;
             }

@@ -161,7 +161,7 @@ fn allowances(
         AllowanceLine {
             subject: around.subject(&view.subject, key),
             kind: view.subject.kind(),
-            what: quantity.what(),
+            what: view.allowance.what(),
             is_hard: *hard,
             meter: Meter { label: told.clone(), used, held, limit: *limit },
             used: told,

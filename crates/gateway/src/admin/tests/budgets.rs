@@ -13,6 +13,7 @@ const DAY: u64 = 86_400_000;
 
 fn of(subject: &str) -> BudgetWish {
     BudgetWish {
+        each_session: false,
         subject: subject.to_owned(),
         account: Some("here".to_owned()),
         limited: A_MONTH,

@@ -5,6 +5,7 @@ mod clock;
 mod ledger;
 mod permit;
 mod restart;
+mod sessions;
 mod window;
 
 use sluice_core::clock::{Moment, SteadyMillis, UnixMillis};

@@ -26,7 +26,7 @@ use crate::testing::{House, NOW};
 const BEGIN: u64 = 1_793_434_020;
 const ZONES: [&str; 4] = ["UTC", "Europe/Berlin", "Asia/Kathmandu", "America/St_Johns"];
 
-fn whose() -> Attribution {
+pub(super) fn whose() -> Attribution {
     Attribution {
         account: "a".into(),
         department: Some("d".into()),
@@ -66,7 +66,7 @@ fn subjects(ledgers: &Ledgers) -> LimitSubjects {
     LimitSubjects::new(whose().subjects().map(bound).collect::<Vec<_>>())
 }
 
-fn record(id: u64, at: UnixMillis, spent: Spend) -> UsageRecord {
+pub(super) fn record(id: u64, at: UnixMillis, spent: Spend) -> UsageRecord {
     // A share of it is what limits count of calls that came to nothing.
     let share = id % 3;
     let assumed = json!({ "tokens": spent.tokens / 3 * share, "cost": spent.cost.0 / 3 * share });

@@ -2,10 +2,38 @@ use serde_json::{Value, json};
 use sluice_core::chat::{ChatRequest, Content, Part, Role};
 use sluice_core::json::JsonText;
 
-use super::key;
+use super::{Named, nameless};
 use crate::testing::{chat, with_extra};
 
 const SECRET: u64 = 7;
+
+/// The same with one header, `svc-session-id`.
+fn key(
+    secret: u64,
+    whose: &str,
+    own: Option<&str>,
+    chat: &ChatRequest,
+    may_be_hashed: bool,
+) -> Option<u64> {
+    super::key(secret, whose, Named { own, by_client: None }, chat, may_be_hashed)
+}
+
+/// Sluice's own header, the body's id, a client's header, and what else the body says: in this order.
+#[test]
+fn what_names_a_conversation_has_an_order() {
+    let plain = question("You are terse.", "Fix the build.");
+    let cached = with_extra(plain.clone(), "prompt_cache_key", &json!("c"));
+    let named = with_extra(cached.clone(), "session_id", &json!("s"));
+    let of = |own, by_client, chat: &ChatRequest| {
+        super::key(SECRET, "key_1", Named { own, by_client }, chat, true).unwrap()
+    };
+    assert_eq!(of(Some("a"), Some("x"), &named), of(Some("a"), None, &plain));
+    assert_eq!(of(None, Some("x"), &named), of(None, None, &named));
+    assert_eq!(of(Some(" "), Some("x"), &cached), of(None, Some("x"), &plain));
+    assert_ne!(of(None, Some("x"), &plain), of(Some("x"), None, &plain));
+    assert_ne!(of(None, None, &cached), of(None, None, &plain));
+    assert_ne!(nameless(SECRET, "key_1"), nameless(SECRET, "key_2"));
+}
 
 fn key_of(chat: &ChatRequest) -> u64 {
     key(SECRET, "key_1", None, chat, true).unwrap()

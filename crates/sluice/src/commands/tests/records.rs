@@ -41,6 +41,7 @@ pub(super) fn usage_entry(id: u64, cost: Option<PicoUsd>) -> JournalEntry {
         max_tokens_lowered: None,
         provider_key: None,
         assumed: Default::default(),
+        session: None,
     }))
 }
 
