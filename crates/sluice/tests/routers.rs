@@ -204,6 +204,30 @@ async fn a_router_opens_no_model_that_a_policy_keeps_from_it() {
     }
 }
 
+#[tokio::test]
+async fn the_name_of_a_router_is_known_to_those_who_can_ask_for_it_alone() {
+    let (sluice, _upstream) = house(Config::default()).await;
+    sluice.done("routers create svc/globex --for account:globex --members mock").await;
+    sluice.done("routers create svc/ours --for team:compilers --members small").await;
+    for line in [
+        "keys create --name spy --account default --models svc/globex",
+        "keys create --name spy --account default --models svc/ours",
+        "policy set --for account:default --models svc/globex",
+        "policy set --for deployment --models svc/ours",
+    ] {
+        refused(&sluice, line, "there is no model").await;
+    }
+    // What is left is what the router's members are, to whoever can ask for it.
+    sluice.done("policy set --for account:default --models svc/ours,small").await;
+    let arguments = ["--team", "compilers", "--models", "svc/ours"];
+    let key = sluice.create_named_key("compilers", &arguments).await;
+    answers_as(&sluice, &key, "svc/ours", "small").await;
+    let told = sluice.done("policy explain --key compilers").await;
+    assert!(!told.contains("refused"), "{told}");
+    let refused = ask(&sluice, &key, "svc/globex").await;
+    assert_eq!(refused.status, 404);
+}
+
 /// A member that is no longer there takes nothing else with it.
 #[tokio::test]
 async fn a_router_goes_on_without_a_member_that_is_gone() {
