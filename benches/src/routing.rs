@@ -130,7 +130,7 @@ impl World {
 }
 
 fn key(chat: &ChatRequest) -> Option<u64> {
-    session::key(7, "key_bench", None, chat, true)
+    session::key(7, "key_bench", session::Named::default(), chat, true)
 }
 
 /// A deployment that has answered short and long prompts; each is a little slower than the last.
