@@ -90,6 +90,10 @@ impl Asked<'_> {
     pub(super) fn has_room_for(&self, wanted: Spend, now: UnixMillis) -> Result<(), LimitExceeded> {
         for allowance in self.allowances.iter().filter(|allowance| allowance.hard) {
             let limit = allowance.limit_at(now);
+            // A limit of 0 blocks everything, whatever its size: it is no fault of this request.
+            if limit == 0 {
+                continue;
+            }
             let Some(figure) = allowance.of(wanted).filter(|it| *it > limit) else { continue };
             let refusal = self.refusal(allowance, limit, String::new(), None);
             let too_large = Some(allowance.quantity.amount(figure));
@@ -558,7 +562,7 @@ impl State {
         let Some(counter) = self.counter(meter) else {
             return asked.refusal(allowance, limit, String::new(), None);
         };
-        let until_end = until_end(counter.span, now);
+        let until_end = until_end(counter.span, now).filter(|_| limit > 0);
         let Some(wanted) = wanted.and_then(|wanted| allowance.of(wanted)) else {
             return asked.refusal(allowance, limit, String::new(), until_end);
         };

@@ -88,13 +88,7 @@ pub struct More {
 impl fmt::Display for LimitExceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { subject, limit, what, detail, setting, more, .. } = self;
-        let blocks =
-            matches!(limit, Amount::Count(0) | Amount::Usd(sluice_core::money::PicoUsd(0)));
         match (self.too_large, self.retry_after) {
-            (Some(wanted), _) if blocks => write!(
-                f,
-                "{subject} has a limit of 0 {what}: no request fits (this one needs about {wanted})"
-            )?,
             (Some(wanted), _) => write!(
                 f,
                 "{subject} has a limit of {limit} {what}, and this request alone needs about \

@@ -314,9 +314,14 @@ fn a_limit_of_zero_blocks() {
     let ledger = Ledger::default();
     for measure in Measure::ALL {
         for window in Window::ALL {
-            let blocked = ask(&ledger, &[allowance(measure, window, 0)], Spend::default(), NOW);
-            let text = blocked.unwrap_err().to_string();
-            assert!(text.contains("limit of 0"), "{text}");
+            let priced = Spend { tokens: 7, cost: PicoUsd(5), most: PicoUsd(9) };
+            for wanted in [Spend::default(), priced] {
+                let blocked = ask(&ledger, &[allowance(measure, window, 0)], wanted, NOW);
+                let blocked = blocked.unwrap_err();
+                assert_eq!((blocked.too_large, blocked.retry_after), (None, None));
+                let text = blocked.to_string();
+                assert!(text.contains("limit of 0") && text.contains("does not help"), "{text}");
+            }
         }
     }
 }
