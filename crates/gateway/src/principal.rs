@@ -137,13 +137,17 @@ impl Principal {
                 of_sessions.push((subject.clone(), sessions.into()));
             }
             if budgets.is_empty() && !is_counted {
+                ledgers.forget(&subject);
                 continue;
             }
-            let allowances = match budgets.is_empty() {
+            let allowances: Arc<[Allowance]> = match budgets.is_empty() {
                 true => figures,
                 false => figures.iter().cloned().chain(budgets).collect(),
             };
-            bounds.push(Bound { ledger: ledgers.of(&subject), subject, allowances });
+            let ledger = ledgers.of(&subject);
+            // Nobody makes a principal of an older organisation meanwhile: it is locked.
+            ledger.forget_all_but(&allowances);
+            bounds.push(Bound { ledger, subject, allowances });
         }
         let subjects = LimitSubjects::new(bounds);
         let ruling = Ruling::of(&policy::sources(key, account, organisation, rules));
@@ -198,6 +202,13 @@ impl Ledgers {
             return ledger.clone();
         }
         ledgers.entry(subject.clone()).or_default().clone()
+    }
+
+    /// Nothing limits `subject` any more: what was counted for it is forgotten.
+    fn forget(&self, subject: &Subject) {
+        if let Some(ledger) = self.lock().get(subject) {
+            ledger.forget_all_but(&[]);
+        }
     }
 
     /// How many there are.

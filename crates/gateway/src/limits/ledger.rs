@@ -177,6 +177,26 @@ impl Ledger {
         }
     }
 
+    /// Forgets what was counted for limits that are not there any more: `allowances` are all that the
+    /// subject has. A budget that is set again later begins at zero.
+    pub fn forget_all_but(&self, allowances: &[Allowance]) {
+        let mut state = self.lock();
+        let is_kept = |meter: &Meter| {
+            [Meter::REQUESTS_AN_HOUR, Meter::TOKENS_A_DAY].contains(meter)
+                || allowances.iter().any(|it| it.quantity.meter() == Some(meter))
+        };
+        if state.counters.iter().any(|counter| !is_kept(&counter.meter)) {
+            state.counters.retain(|counter| is_kept(&counter.meter));
+            state.note_spans();
+        }
+    }
+
+    /// How many windows it counts.
+    #[cfg(test)]
+    pub(super) fn counters(&self) -> usize {
+        self.lock().counters.len()
+    }
+
     /// Takes over what the database knows of the window of `meter` that began at `start`; keeps
     /// what is higher. Windows that are over count for nothing, and neither do those that lie
     /// ahead: a wrong clock wrote them.

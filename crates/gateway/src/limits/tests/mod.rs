@@ -1,6 +1,7 @@
 //! What must hold of limits.
 
 mod books;
+mod changes;
 mod clock;
 mod ledger;
 mod permit;
