@@ -52,6 +52,11 @@ enum What {
         #[arg(long, default_value_t = 100)]
         keys: u64,
     },
+    /// Carries so many entries of the audit trail from the journal into the database.
+    Trail {
+        /// Entries.
+        entries: u64,
+    },
 }
 
 /// A moment in November 2026.
@@ -75,6 +80,7 @@ async fn main() -> anyhow::Result<()> {
             let dialect = if url.is_some() { Dialect::Postgres } else { Dialect::Sqlite };
             execute(&data, url.as_deref(), statements(rows, until, dialect)).await
         }
+        What::Trail { entries } => trail(store, &master_key, &data, entries).await,
         What::Ingest { requests, keys } => ingest(store, &master_key, &data, requests, keys).await,
     }
 }
@@ -179,6 +185,27 @@ async fn ingest(
     Ok(())
 }
 
+async fn trail(
+    store: Store,
+    master_key: &MasterKey,
+    data: &Path,
+    entries: u64,
+) -> anyhow::Result<()> {
+    // Beyond the numbers of the requests that `ingest` makes.
+    const FIRST: u64 = 1 << 40;
+    let mut ingester = Ingester::new(store.clone(), master_key);
+    ingester.run_to_end().await?;
+    let journal = Journal::open(data, master_key)?;
+    for number in FIRST..FIRST + entries {
+        let [_, audit] = of_request(number, 100);
+        journal.append(&[audit])?;
+    }
+    journal.sync()?;
+    ingester.run_to_end().await?;
+    store.close().await;
+    Ok(())
+}
+
 /// What an ordinary request leaves.
 fn of_request(number: u64, keys: u64) -> [JournalEntry; 2] {
     let request_id: RequestId = format!("req_{:013x}{number:019x}", NOW.0).into();
@@ -215,6 +242,8 @@ fn of_request(number: u64, keys: u64) -> [JournalEntry; 2] {
         route: None,
         max_tokens_lowered: None,
         provider_key: None,
+        assumed: Default::default(),
+        session: None,
     };
     let entry = AuditEntry {
         audit_id,
@@ -234,6 +263,7 @@ fn of_request(number: u64, keys: u64) -> [JournalEntry; 2] {
         cost: record.cost,
         outcome: record.outcome,
         zero_retention: false,
+        content_bytes: None,
     };
     [JournalEntry::Usage(Box::new(record)), JournalEntry::Audit(Box::new(entry))]
 }

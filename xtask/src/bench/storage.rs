@@ -29,6 +29,8 @@ const RECORD_SECONDS: f64 = 5.0;
 /// How long the server pauses after a batch at the most, while requests are under way: the backlog
 /// that it reports is the one after a batch.
 const PAUSE_SECONDS: f64 = 1.0;
+/// How long `sluice audit verify` may take over a million entries, in seconds.
+const VERIFY_SECONDS: f64 = 20.0;
 
 /// What to measure.
 #[derive(clap::Args)]
@@ -39,6 +41,9 @@ pub(crate) struct Arguments {
     /// Requests whose records are carried into the database.
     #[arg(long, default_value_t = 30_000)]
     requests: u64,
+    /// Entries of the audit trail that is verified.
+    #[arg(long, default_value_t = 1_000_000)]
+    entries: u64,
     /// Write every figure to this file.
     #[arg(long)]
     json: Option<PathBuf>,
@@ -66,6 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         ("A record is in the database after", "record_seconds", "s", Some(RECORD_SECONDS)),
         ("CPU time of a request's records", "record_cpu_us", "µs", None),
         ("Time of a request's records", "record_wall_us", "µs", None),
+        ("`sluice audit verify` of the whole trail", "verify_seconds", "s", Some(VERIFY_SECONDS)),
     ] {
         let figure = |name: &str| all[name][key].as_f64().unwrap_or(f64::NAN);
         if goal.is_some_and(|goal| figure("SQLite") > goal || figure("PostgreSQL") > goal) {
@@ -106,10 +112,10 @@ fn measure(
     let ingested: Value = serde_json::from_str(&ingested)?;
 
     let (port, metrics) = (free_port()?, free_port()?);
-    let url = url.map_or_else(String::new, |url| format!("url = {url:?}"));
+    let setting = url.as_ref().map_or_else(String::new, |url| format!("url = {url:?}"));
     let config = format!(
         "[server]\nlisten = \"127.0.0.1:{port}\"\nmetrics_listen = \"127.0.0.1:{metrics}\"\n\
-         [storage]\ndata_dir = {data:?}\n{url}\n\
+         [storage]\ndata_dir = {data:?}\n{setting}\n\
          [limits.highest]\nrequests_per_hour = 1_000_000_000\ntokens_per_day = 1_000_000_000_000\n\
          concurrent_requests = 10_000\nsuite = \"full\"\n\
          [[providers]]\nid = \"bench\"\nkind = \"openai\"\napi_key = \"none\"\n\
@@ -150,7 +156,13 @@ fn measure(
     }
     let change_seconds = revoked.elapsed().as_secs_f64();
     let change_ms = (server.cpu()?.since(&before) - idle * asked.elapsed().as_secs_f64()) * 1e3;
+    drop(server);
+    bench(&["trail".to_owned(), arguments.entries.to_string()])?;
+    let began = Instant::now();
+    output(&mut sluice(&["audit", "verify"]))?;
+    let verify_seconds = began.elapsed().as_secs_f64();
     Ok(json!({
+        "verify_seconds": verify_seconds,
         "start_seconds": start_seconds,
         "resident_mb": resident_mb,
         "change_seconds": change_seconds,
