@@ -154,6 +154,12 @@ impl ApiError {
         (status, line.kind, code)
     }
 
+    /// What logs and metrics call it: a code of the API reference. What a provider calls it is for the
+    /// caller alone, since it may quote the request.
+    pub(crate) fn known_code(&self) -> &'static str {
+        self.line().code
+    }
+
     /// Its line in the error table of the API reference.
     fn line(&self) -> ErrorLine {
         match self {
@@ -310,6 +316,20 @@ impl ApiError {
 #[cfg(test)]
 mod tests {
     use sluice_gateway::reference::ERRORS;
+
+    use super::*;
+
+    #[test]
+    fn a_providers_own_code_is_for_the_caller_alone() {
+        let error = ApiError::from(ChatError::Rejected {
+            message: "no".to_owned(),
+            code: Some("a_quoted_word".to_owned()),
+            param: None,
+            too_long: false,
+        });
+        assert_eq!(error.wire().2, "a_quoted_word");
+        assert_eq!(error.known_code(), errors::PROVIDER_REJECTED.code);
+    }
 
     /// The table has no line that no cause comes to.
     #[test]

@@ -191,7 +191,7 @@ impl Api {
             Err(ApiError::Chat(ChatError::Internal, None))
         });
         let mut response = outcome.unwrap_or_else(|error| {
-            let (status, _, code) = error.wire();
+            let (status, code) = (error.wire().0, error.known_code());
             // Without the request's id: it may be one that must leave no trace.
             tracing::debug!(status = status.as_u16(), code, "request refused");
             if !error.is_the_providers() {
@@ -272,7 +272,7 @@ fn refuse(gateway: &Gateway, failure: SignInFailure) -> Response<ResponseBody> {
         Some(exceeded) => ApiError::Limited(*exceeded),
         None => ApiError::Unrecognised(failure.reason),
     };
-    gateway.metrics().refused(error.wire().2);
+    gateway.metrics().refused(error.known_code());
     let mut response = error.into_response();
     rate::write_headers(&failure.rate, response.headers_mut());
     response
