@@ -85,6 +85,7 @@ pub(crate) struct Script {
 pub(crate) enum Step {
     Says(Duration, String),
     Breaks(Duration),
+    Panics(String),
     Hangs,
 }
 
@@ -124,6 +125,7 @@ impl Upstream for Scripted {
                         tokio::time::sleep(after).await;
                         Err(TransportError::Lost("reset".to_owned()))
                     }
+                    Step::Panics(words) => panic!("{words}"),
                     Step::Hangs => std::future::pending().await,
                 };
                 Some((piece, steps))

@@ -10,6 +10,7 @@ mod common;
 mod exhaustion;
 mod members;
 mod messages;
+mod panics;
 
 use bodies::BODIES;
 use bytes::Bytes;

@@ -1,5 +1,8 @@
 mod money;
 
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt;
 use sluice_core::answer::FinishReason;
 use sluice_core::chat::ChatRequest;
 use sluice_core::json::{Member, RawJson};
@@ -108,6 +111,32 @@ async fn what_no_provider_counted_is_counted_here() {
     let record = house.record();
     assert_eq!((record.usage_source, record.usage.output), (UsageSource::Estimated, 3));
     assert!(record.usage.uncached_input > 0);
+}
+
+/// Whoever panics, the request ends as one that was given up: it is counted, and as little of it is
+/// kept as of any other.
+#[tokio::test(start_paused = true)]
+async fn a_panic_leaves_no_more_than_zero_retention_allows() {
+    for audit in [false, true] {
+        let house = House::new(TIMEOUTS);
+        house.expect(script([Step::Panics("a part of the prompt".to_owned())]));
+        let mut chat = chat("a part of the prompt");
+        (chat.options.zero_retention, chat.options.audit_enabled) = (true, audit);
+        let asked = AssertUnwindSafe(house.ask(chat)).catch_unwind().await;
+        assert!(asked.is_err(), "it panicked");
+        let entries = house.entries();
+        assert_eq!(entries.len(), 1 + usize::from(audit), "{entries:?}");
+        for entry in entries {
+            match entry {
+                JournalEntry::Sum(sum) => assert_eq!(sum.requests, 1),
+                JournalEntry::Audit(entry) => {
+                    assert_eq!(entry.clone().for_zero_retention(), *entry);
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(house.key_ledger().in_flight(NOW), 0);
+    }
 }
 
 /// No identity, and nothing derived from content: only the sum counts on.

@@ -32,3 +32,43 @@ pub(crate) fn quiet_panics() {
         tracing::error!(place, "a panic; please report it");
     }));
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Write};
+    use std::panic::{catch_unwind, take_hook};
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    /// What was logged.
+    #[derive(Clone, Default)]
+    struct Logged(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Logged {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_panic_logs_its_place_and_not_its_words() {
+        let logged = Logged::default();
+        let writer = logged.clone();
+        let logs = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
+        let panicked = tracing::subscriber::with_default(logs, || {
+            let usual = take_hook();
+            quiet_panics();
+            let panicked = catch_unwind(|| panic!("a part of a {}", "prompt"));
+            std::panic::set_hook(usual);
+            panicked
+        });
+        assert!(panicked.is_err());
+        let said = String::from_utf8(logged.0.lock().unwrap().clone()).unwrap();
+        assert!(said.contains("logging.rs:") && !said.contains("prompt"), "{said}");
+    }
+}
