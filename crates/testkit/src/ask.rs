@@ -36,6 +36,12 @@ impl Ask {
         ask.header("content-type", "application/x-www-form-urlencoded")
     }
 
+    /// `POST path` with these bytes, which need be no JSON.
+    pub fn post(path: &str, content_type: &str, body: impl Into<Bytes>) -> Self {
+        let ask = Self { method: Method::POST, body: body.into(), ..Self::get(path) };
+        ask.header("content-type", content_type)
+    }
+
     /// With this header.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {

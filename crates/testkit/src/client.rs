@@ -3,7 +3,7 @@
 //! Dropping what it gives closes the connection, as a caller does that hangs up.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode, Version};
@@ -43,6 +43,21 @@ pub struct Arriving {
     pub headers: HeaderMap,
     body: Incoming,
     connection: Connection,
+}
+
+/// A reply without an end, of which everything that comes is kept. Dropped, it hangs up.
+#[derive(Debug)]
+pub struct Gathering {
+    gathered: Arc<Mutex<Vec<u8>>>,
+    _reading: Connection,
+    _connection: Connection,
+}
+
+impl Gathering {
+    /// What has come so far.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.gathered.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 /// The task that moves a connection's bytes. Dropped, it closes the connection.
@@ -121,6 +136,20 @@ impl Arriving {
         let body = body.collect().await?.to_bytes();
         drop(connection);
         Ok(Reply { status, headers, body })
+    }
+
+    /// The rest of the reply as it comes, for one that has no end.
+    pub fn gathered(self) -> Gathering {
+        let Self { mut body, connection, .. } = self;
+        let gathered = Arc::<Mutex<Vec<u8>>>::default();
+        let bytes = gathered.clone();
+        let reading = tokio::spawn(async move {
+            while let Some(Ok(frame)) = body.frame().await {
+                let data = frame.into_data().unwrap_or_default();
+                bytes.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&data);
+            }
+        });
+        Gathering { gathered, _reading: Connection(reading), _connection: connection }
     }
 
     /// The rest of the reply, event by event.

@@ -12,6 +12,7 @@ pub struct Config {
     server: String,
     metrics: Option<SocketAddr>,
     database: Option<String>,
+    log: Option<String>,
     rest: String,
 }
 
@@ -43,6 +44,13 @@ impl Config {
     #[must_use]
     pub fn database(mut self, url: &str) -> Self {
         self.database = Some(url.to_owned());
+        self
+    }
+
+    /// With these lines in `[log]`; without, it logs at level debug.
+    #[must_use]
+    pub fn log(mut self, lines: &str) -> Self {
+        self.log = Some(lines.to_owned());
         self
     }
 
@@ -96,7 +104,8 @@ impl Config {
         if let Some(url) = &self.database {
             let _ = writeln!(text, "url = \"{url}\"");
         }
-        text.push_str("[log]\nlevel = \"debug\"\n");
+        let log = self.log.as_deref().unwrap_or("level = \"debug\"");
+        let _ = writeln!(text, "[log]\n{log}");
         text.push_str(&self.rest);
         text
     }

@@ -23,7 +23,7 @@ mod wait;
 
 pub use ask::{Ask, Reply};
 pub use beside::Beside;
-pub use client::{Arriving, Client, ClientError};
+pub use client::{Arriving, Client, ClientError, Gathering};
 pub use config::Config;
 pub use events::{Event, Events, Streamed};
 pub use gate::Gate;

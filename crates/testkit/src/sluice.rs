@@ -97,6 +97,11 @@ impl Sluice {
         self.folder.path().join("data")
     }
 
+    /// The folder that holds its configuration, its data and its temporary files, and nothing else.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Replaces the configuration file.
     pub fn reconfigure(&self, config: &Config) {
         // Written beside and renamed, so that nobody reads half of it.
@@ -314,10 +319,12 @@ impl Drop for Running {
     }
 }
 
-/// The binary in `folder`, without the environment's providers.
+/// The binary in `folder`, without the environment's providers, and with temporary files there.
 fn command(binary: &Path, folder: &Path) -> Command {
+    let temporary = folder.join("tmp");
+    std::fs::create_dir_all(&temporary).unwrap();
     let mut command = Command::new(binary);
-    command.current_dir(folder).env_clear();
+    command.current_dir(folder).env_clear().env("TMPDIR", temporary);
     command
 }
 

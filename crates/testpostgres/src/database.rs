@@ -1,5 +1,6 @@
 //! A database for one test.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::Server;
@@ -84,6 +85,20 @@ impl Database {
     /// Runs one statement as the superuser, beside the database.
     pub fn run_as_superuser(&self, statement: &str) -> String {
         psql(&self.superuser, statement).unwrap_or_else(|error| panic!("{statement}: {error}"))
+    }
+
+    /// The files in which the server keeps it, the log of all that is written included, with everything
+    /// on disk. None where the server is on another machine or does not let them be read.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.run_as_superuser("CHECKPOINT");
+        let folder = PathBuf::from(self.run_as_superuser("SHOW data_directory"));
+        let oid = format!("SELECT oid FROM pg_database WHERE datname = '{}'", self.name);
+        let own = folder.join("base").join(self.run_as_superuser(&oid));
+        let inside = [own, folder.join("pg_wal"), folder.join("log")];
+        let inside = inside.into_iter().filter_map(|it| std::fs::read_dir(it).ok()).flatten();
+        let files = inside.filter_map(|entry| Some(entry.ok()?.path()));
+        // Where `Server` has what it logs.
+        files.chain(folder.parent().map(|it| it.join("log"))).filter(|it| it.is_file()).collect()
     }
 
     /// Cuts all connections to it, and says how many there were.
