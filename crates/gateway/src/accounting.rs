@@ -549,6 +549,10 @@ impl Running {
         let price = candidate.and_then(|candidate| candidate.model.price.as_ref());
         let cost = price.map(|price| price.cost(&usage));
         let counted = candidate.map_or(PicoUsd(0), |candidate| costs::cost(candidate, &usage));
+        // Without a price, only the fallback's makes it count.
+        let (known, assumed) =
+            if price.is_some() { (counted, PicoUsd(0)) } else { (PicoUsd(0), counted) };
+        self.assumed = self.assumed.plus(Assumed { tokens: 0, cost: assumed });
         self.assume_what_is_left(outcome, counted);
         let candidate = self.served.as_ref().map(|served| &served.candidate);
         let duration = self.admitted.context.arrived.elapsed();
@@ -583,7 +587,7 @@ impl Running {
             decided: self.decided(),
         });
         let Assumed { tokens, cost } = self.assumed;
-        let (tokens, cost) = (usage.total_tokens().saturating_add(tokens), counted.plus(cost));
+        let (tokens, cost) = (usage.total_tokens().saturating_add(tokens), known.plus(cost));
         let spent = Spend { tokens, cost, most: cost };
         self.admitted.permit.settle(spent, now);
         receipt

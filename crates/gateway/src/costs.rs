@@ -66,14 +66,13 @@ pub(crate) fn likely(candidate: &Candidate, estimate: &Estimate) -> PicoUsd {
 
 /// The most that a request can cost at `candidate` within `bounds`, as budgets count.
 pub(crate) fn most(candidate: &Candidate, bounds: &Bounds) -> PicoUsd {
-    let counted = candidate.model.price.as_ref().filter(|_| !candidate.is_uncounted());
-    counted.map_or(PicoUsd(0), |price| Most::within(bounds, 1, price).all())
+    let price = candidate.counted_price();
+    price.map_or(PicoUsd(0), |price| Most::within(bounds, 1, price).all())
 }
 
 /// What `usage` costs at `candidate`, as budgets count.
 pub(crate) fn cost(candidate: &Candidate, usage: &Usage) -> PicoUsd {
-    let counted = candidate.model.price.as_ref().filter(|_| !candidate.is_uncounted());
-    counted.map_or(PicoUsd(0), |price| price.cost(usage))
+    candidate.counted_price().map_or(PicoUsd(0), |price| price.cost(usage))
 }
 
 /// What nobody knows the price of is not asked.
@@ -81,13 +80,14 @@ fn keep_priced(candidates: &mut Vec<Candidate>) -> Result<(), ChatError> {
     let Some(first) = candidates.first().map(|candidate| candidate.model.id.clone()) else {
         return Ok(());
     };
-    candidates.retain(|it| it.model.price.is_some() || it.is_uncounted());
+    candidates.retain(|it| it.counted_price().is_some() || it.is_uncounted());
     if candidates.is_empty() {
         return Err(ChatError::NotPermitted {
             field: "model",
             reason: format!(
                 "model `{first}` has no known price, and this key has a budget in US dollars that \
-                 must not be exceeded; ask for another model, or let an operator give it a price"
+                 must not be exceeded; ask for another model, or let an operator give it a price, or \
+                 set `limits.fallback_price`"
             ),
         });
     }
@@ -142,7 +142,7 @@ struct Most {
 impl Most {
     /// `None` where the price is not known.
     fn of(chat: &ChatRequest, candidate: &Candidate) -> Option<Self> {
-        let price = candidate.model.price.as_ref()?;
+        let price = candidate.counted_price()?;
         Some(Self::within(&Bounds::of(chat, candidate), u64::from(chat.n.max(1)), price))
     }
 
@@ -212,6 +212,20 @@ mod tests {
         assert_eq!(candidates.len(), 1);
         let refused = costs(&mut vec![at(None, None)], u64::MAX);
         assert!(matches!(refused, Err(ChatError::NotPermitted { field: "model", .. })));
+    }
+
+    #[test]
+    fn a_fallback_price_stands_in_where_none_is_known() {
+        let mut unpriced = at(None, Some(1_000));
+        unpriced.fallback = Some(Arc::new(price(3, 5)));
+        let mut priced = at(Some(price(1, 1)), Some(1_000));
+        priced.fallback = unpriced.fallback.clone();
+        let usage = Usage { uncached_input: 10, output: 7, ..Usage::default() };
+        assert_eq!((cost(&unpriced, &usage), cost(&priced, &usage)), (PicoUsd(65), PicoUsd(17)));
+        let mut candidates = vec![unpriced, priced];
+        let found = costs(&mut candidates, u64::MAX).unwrap();
+        assert_eq!(candidates.len(), 2);
+        assert!(found.most >= PicoUsd(1_000 * 5));
     }
 
     #[test]

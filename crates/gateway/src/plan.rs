@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use sluice_core::money::Price;
 use sluice_core::region::Region;
 use sluice_core::routing::RouteRecord;
 use sluice_core::sealed::SealedPlaces;
@@ -38,6 +39,8 @@ pub struct Candidate {
     /// The provider key beside the deployment's, and who is billed: this one is used, or the
     /// deployment's after it.
     pub own: Option<(Arc<OwnKey>, BilledBy)>,
+    /// What budgets of money count where the model's price is not known.
+    pub fallback: Option<Arc<Price>>,
 }
 
 impl Candidate {
@@ -90,6 +93,12 @@ impl Candidate {
         self.own.as_ref().map(|(own, billed_by)| own.usage(*billed_by))
     }
 
+    /// The price by which budgets of money count; `None` where they do not.
+    pub(crate) fn counted_price(&self) -> Option<&Price> {
+        let price = self.model.price.as_ref().or(self.fallback.as_deref());
+        price.filter(|_| !self.is_uncounted())
+    }
+
     /// Whether budgets of money leave out what it costs.
     pub(crate) fn is_uncounted(&self) -> bool {
         matches!(&self.own, Some((own, BilledBy::Provider)) if own.is_uncounted())
@@ -117,6 +126,7 @@ impl Candidate {
             provider,
             speed,
             own: None,
+            fallback: snapshot.rules.fallback_price.clone(),
         })
     }
 }

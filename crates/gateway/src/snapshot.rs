@@ -7,6 +7,7 @@ use std::time::Duration;
 use sluice_core::ids::{ModelId, ProviderId};
 use sluice_core::key::{AccountTier, KeyClass, Suite};
 use sluice_core::level::SecurityLevel;
+use sluice_core::money::Price;
 use sluice_core::region::Region;
 use sluice_providers::endpoint::Endpoint;
 use sluice_providers::upstream::Upstream;
@@ -107,6 +108,9 @@ pub struct Rules {
     pub rotate_after_days: u64,
     /// What is kept of the audit trail, and for how long.
     pub audit: AuditRules,
+    /// What budgets of money count where a model's price is not known; `None`: nothing, and where
+    /// they must not be exceeded it is not asked.
+    pub fallback_price: Option<Arc<Price>>,
 }
 
 /// What is kept of the audit trail, and for how long.

@@ -479,6 +479,7 @@ pub(crate) fn candidate(id: &str) -> Candidate {
         is_lowered: false,
         speed: Arc::default(),
         own: None,
+        fallback: None,
         model: Arc::new(model),
         provider,
     }
@@ -510,5 +511,6 @@ pub(crate) fn rules() -> Rules {
         minimum_level: SecurityLevel::Standard,
         rotate_after_days: 90,
         audit: AuditRules { content_bytes: 4096, content_days: 30, retention_days: 0 },
+        fallback_price: None,
     }
 }

@@ -342,3 +342,26 @@ async fn a_budget_of_each_session_has_no_other_window_and_is_not_tried_on_yester
     sluice.done("budgets set --for account --measure concurrency --limit 1 --each-session").await;
     assert_eq!(sluice.json_lines(&["budgets", "list", "--json"]).await.len(), 2);
 }
+
+#[tokio::test]
+async fn a_fallback_price_counts_where_none_is_known() {
+    for database in Database::none_and_one() {
+        let upstream = FakeUpstream::start(whole()).await;
+        let config = on(database.as_ref())
+            .provider("lab", &upstream.base_url())
+            .with("[[models]]\nid = \"dear\"\nprovider = \"lab\"\n")
+            .with("[limits]\nfallback_price = { input = \"0.001\", output = \"1000.00\" }\n");
+        let mut sluice = Sluice::start(BINARY, &config).await;
+        set(&sluice, "--for account --measure usd --window total --limit 0.25").await;
+        let answered = ask(&sluice, 100).await;
+        assert_eq!(answered.status, 200, "{}", answered.text());
+        // What it cost is not known, and what limits count is.
+        let record = &sluice.usage_of(&answered.request_id()).await[0];
+        assert_eq!(record["cost_usd"], Value::Null);
+        assert_eq!(record["assumed"]["cost_usd"].as_f64(), Some(0.100_000_001), "{record}");
+        sluice.kill().await;
+        sluice.start_again().await;
+        assert_eq!(ask(&sluice, 100).await.status, 200);
+        assert_eq!(ask(&sluice, 100).await.status, 429);
+    }
+}

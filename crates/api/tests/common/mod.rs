@@ -377,5 +377,6 @@ fn rules() -> Rules {
         minimum_level: SecurityLevel::Standard,
         rotate_after_days: 90,
         audit: AuditRules::default(),
+        fallback_price: None,
     }
 }

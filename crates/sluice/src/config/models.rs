@@ -167,7 +167,7 @@ fn settings(section: &ModelSection) -> ModelSettings {
     }
 }
 
-fn price(section: &PriceSection) -> ListPrice {
+pub(super) fn price(section: &PriceSection) -> ListPrice {
     ListPrice {
         input: section.input.0,
         cached_input: section.cached_input.map(|price| price.0),

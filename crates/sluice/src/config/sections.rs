@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 
 use sluice_core::key::{AccountTier, KeyClass, MaxTokensBound, Suite};
 use sluice_core::level::SecurityLevel;
+use sluice_core::money::Price;
 use sluice_core::region::Region;
 use sluice_core::secret::Secret;
 use sluice_security::kind::{Kind, Kinds};
@@ -174,10 +175,20 @@ section! {
             concurrent_requests = 200,
             suite = "full"
         },
+        /// What budgets of US dollars count for models without a known price, in US dollars per
+        /// million tokens; set it as high as your dearest model. Without it, such models are not
+        /// asked under budgets that must not be exceeded, and cost nothing under others.
+        fallback_price: Option<PriceSection> => { input = "15.00", output = "75.00" },
     }
 }
 
 impl TierLimits {
+    /// What budgets of money count where a model's price is not known.
+    pub(crate) fn fallback(&self) -> Option<Price> {
+        let price = self.fallback_price.as_ref().map(super::models::price);
+        price.map(|price| price.for_each_class("fallback".to_owned()))
+    }
+
     /// The limits of a tier.
     pub(crate) fn of(&self, tier: AccountTier) -> &TierSettings {
         match tier {

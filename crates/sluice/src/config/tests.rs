@@ -554,7 +554,11 @@ fn the_example_is_valid_as_it_is_and_with_everything_turned_on() {
     assert_eq!(settings.catalog.get("mock-fast").unwrap().output_limit, Some(16_384));
     assert_eq!(settings.default_region, Some(Region::UsEast));
     // What it shows as defaults are the defaults.
-    assert_eq!(settings.limits, untouched.limits);
+    for tier in AccountTier::ALL {
+        assert_eq!(settings.limits.of(tier), untouched.limits.of(tier));
+    }
+    // Without one, models of unknown price are refused under hard budgets.
+    assert!(untouched.limits.fallback().is_none() && settings.limits.fallback().is_some());
     assert_eq!(settings.keys, untouched.keys);
     assert_eq!(settings.timeouts, untouched.timeouts);
 }

@@ -155,5 +155,6 @@ pub(crate) fn rules(settings: &Settings) -> Rules {
             content_days: settings.audit.content_days.0,
             retention_days: settings.audit.retention_days.0,
         },
+        fallback_price: settings.limits.fallback().map(Arc::new),
     }
 }

@@ -10,7 +10,7 @@ fn the_manuals_file_is_a_configuration() {
     let (file, _) = from_file.split_once("```").unwrap();
     let settings = Settings::from_text(None, file, &FixedEnvironment::default());
     let declared = settings.unwrap_or_else(|problems| panic!("{problems}")).organisation;
-    assert_eq!(declared.budgets.len(), 2);
+    assert_eq!(declared.budgets.len(), 3);
 }
 
 #[tokio::test]
