@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "this whole file is a test")]
 
 use serde_json::{Value, json};
+use sluice_core::clock::{Clock, SystemClock};
+use sluice_storage::{Journal, JournalEntry, MasterKey, UsageRecord};
 use sluice_testkit::{Ask, Config, FakeUpstream, Reply, Script, Sluice, answers, until};
 use sluice_testpostgres::Database;
 
@@ -363,5 +365,64 @@ async fn a_fallback_price_counts_where_none_is_known() {
         sluice.start_again().await;
         assert_eq!(ask(&sluice, 100).await.status, 200);
         assert_eq!(ask(&sluice, 100).await.status, 429);
+    }
+}
+
+/// Five requests at noon of a day, of ten tokens each.
+fn requests_of(day: u64, key: &Value) -> Vec<JournalEntry> {
+    const DAY: u64 = 86_400_000;
+    let record = |number: u64| -> UsageRecord {
+        serde_json::from_value(json!({
+            "request_id": format!("req_{day}_{number}"),
+            "key_id": key["id"],
+            "account_id": key["account_id"],
+            "started_at": day * DAY + DAY / 2 + number,
+            "model_asked": "mock",
+            "level": "standard",
+            "stream": false,
+            "usage": {
+                "uncached_input": 7, "cache_read": 0, "cache_write": 0, "output": 3, "reasoning": 0
+            },
+            "usage_source": "measured",
+            "duration_ms": 1_000,
+            "outcome": "completed",
+            "attempts": 1,
+        }))
+        .unwrap()
+    };
+    (0..5).map(|number| JournalEntry::Usage(Box::new(record(number)))).collect()
+}
+
+#[tokio::test]
+async fn a_dry_run_says_how_many_of_yesterdays_requests_would_have_been_refused() {
+    for database in Database::none_and_one() {
+        let (mut sluice, _upstream) = started(on(database.as_ref()), whole()).await;
+        let key = sluice.json_lines(&["keys", "list", "--json"]).await.remove(0);
+        assert!(sluice.stop().await.success());
+        let master = MasterKey::load_or_create(&sluice.data_dir()).unwrap();
+        let journal = Journal::open(&sluice.data_dir(), &master).unwrap();
+        // Today may be yesterday before this is over.
+        let today = SystemClock.now().seconds() / 86_400;
+        for day in [today - 1, today] {
+            journal.append(&requests_of(day, &key)).unwrap();
+        }
+        drop(journal);
+        sluice.start_again().await;
+        for (limit, refused) in [
+            ("--measure requests --window day --limit 3", 2),
+            ("--measure requests --window day --limit 5", 0),
+            ("--measure tokens --window hour --limit 25", 3),
+            ("--measure concurrency --limit 1", 4),
+            ("--measure requests --window day --limit 0", 5),
+        ] {
+            let line = format!("budgets set --for account {limit} --dry-run --json");
+            let told: Value = serde_json::from_str(&sluice.done(&line).await).unwrap();
+            let found = (told["requests"].as_u64(), told["would_refuse"].as_u64());
+            assert_eq!(found, (Some(5), Some(refused)), "{limit}: {told}");
+        }
+        let dry = "budgets set --for account --measure requests --window day --limit 3 --dry-run";
+        let said = sluice.done(dry).await;
+        assert!(said.contains("would have refused 2 of 5 requests of yesterday"), "{said}");
+        assert!(sluice.json_lines(&["budgets", "list", "--json"]).await.is_empty());
     }
 }

@@ -169,3 +169,91 @@ async fn a_restart_forgets_no_window() {
         }
     }
 }
+
+/// A model whose tokens cost a thousandth of a dollar each, and next to nothing to read.
+const DEAR: &str = "[[models]]\nid = \"dear\"\nprovider = \"whole\"\n\
+                    price = { input = \"0.001\", output = \"1000.00\" }\n";
+
+/// Asks for answers of a tenth of a dollar until the server is gone, or the money is.
+async fn spend_on(client: Client, key: String, answered: Arc<AtomicUsize>) {
+    let mut body = request(false);
+    body["model"] = "dear".into();
+    body["max_tokens"] = 100.into();
+    while let Ok(arriving) = client.send(Ask::chat(&body).key(&key)).await {
+        match arriving.status.as_u16() {
+            200 if arriving.whole().await.is_ok() => answered.fetch_add(1, Ordering::Relaxed),
+            // What others hold comes back.
+            429 => answered.load(Ordering::Relaxed),
+            _ => return,
+        };
+    }
+}
+
+/// What the running server has counted of the only budget, in US dollars.
+async fn counted(sluice: &Sluice) -> f64 {
+    let token = sluice.get("/api/v1/auth/token", sluice.key()).await.json();
+    let allowances = token["limits"]["allowances"].as_array().unwrap().clone();
+    let budget = allowances.iter().find(|it| it["source"] == "budget").unwrap();
+    budget["used"].as_f64().unwrap()
+}
+
+/// What records say that budgets count, in US dollars.
+async fn recorded(sluice: &Sluice) -> f64 {
+    let records = sluice.usage().await;
+    let dollars = |it: &Value| it.as_f64().unwrap_or(0.0);
+    records.iter().map(|it| dollars(&it["cost_usd"]) + dollars(&it["assumed"]["cost_usd"])).sum()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hard_budget_holds_over_kills_under_load_and_is_what_the_records_say() {
+    const LIMIT: f64 = 30.0;
+    let mut answer = answers::completion("Hello there");
+    answer["usage"] = json!({ "prompt_tokens": 1, "completion_tokens": 100, "total_tokens": 101 });
+    let upstream = FakeUpstream::start(Script::json(&answer)).await;
+    for database in Database::none_and_one() {
+        let config = match &database {
+            Some(database) => Config::default().database(&database.url()),
+            None => Config::default(),
+        };
+        let config = config.provider("whole", &upstream.base_url()).with(DEAR);
+        let mut sluice = Sluice::start(BINARY, &config).await;
+        let line =
+            format!("budgets set --for account --measure usd --window total --limit {LIMIT}");
+        sluice.done(&line).await;
+        until("the server to notice the budget", async || {
+            let token = sluice.get("/api/v1/auth/token", sluice.key()).await;
+            token.text().contains("\"budget\"").then_some(())
+        })
+        .await;
+        let answered = Arc::new(AtomicUsize::new(0));
+        for enough in [80, 160] {
+            let mut clients = JoinSet::new();
+            for _ in 0..16 {
+                let (client, key) = (sluice.client(), sluice.key().to_owned());
+                clients.spawn(spend_on(client, key, answered.clone()));
+            }
+            until("enough answers", async || {
+                (answered.load(Ordering::Relaxed) >= enough).then_some(())
+            })
+            .await;
+            sluice.kill().await;
+            clients.join_all().await;
+            sluice.start_again().await;
+            let (counted, recorded) = (counted(&sluice).await, recorded(&sluice).await);
+            assert!((counted - recorded).abs() < 1e-6, "{counted} is counted, {recorded} recorded");
+            assert!(recorded <= LIMIT, "{recorded}");
+            // Whoever has an answer has paid for it.
+            #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
+            let had = answered.load(Ordering::Relaxed) as f64;
+            assert!(recorded >= had / 10.0 - 1e-6, "{recorded} for {had} answers");
+        }
+        // The rest of it, and not more.
+        let mut body = request(false);
+        body["model"] = "dear".into();
+        body["max_tokens"] = 100.into();
+        while sluice.chat(sluice.key(), &body).await.status == 200 {}
+        let (counted, recorded) = (counted(&sluice).await, recorded(&sluice).await);
+        assert!((counted - recorded).abs() < 1e-6, "{counted} is counted, {recorded} recorded");
+        assert!(recorded <= LIMIT && recorded > LIMIT - 0.2, "{recorded}");
+    }
+}
