@@ -13,3 +13,11 @@ CREATE UNIQUE INDEX budgets_by_what ON budgets (subject, measure, lasts, hard, e
 ALTER TABLE usage_records ADD COLUMN session_id TEXT;
 CREATE INDEX usage_records_by_session ON usage_records (session_id, started_at, request_id)
     WHERE session_id IS NOT NULL;
+
+-- The windows of five hours that began in the last forty days.
+CREATE TABLE past_five_hours (
+    subject TEXT NOT NULL,
+    start   BIGINT NOT NULL,
+    PRIMARY KEY (subject, start)
+);
+INSERT INTO past_five_hours (subject, start) SELECT subject, start FROM five_hour_windows;

@@ -5,7 +5,7 @@
 //! used since each window began. In every time zone a day begins with a quarter of an hour. Whole
 //! days in UTC are in the sums by day, which are few; only the rest needs the quarters.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use sluice_core::clock::UnixMillis;
@@ -373,6 +373,23 @@ impl Store {
             .collect()
     }
 
+    /// The first seconds of the last windows of five hours of a subject, the latest first.
+    pub async fn past_five_hours(
+        &self,
+        subject: &Subject,
+        limit: u32,
+    ) -> Result<Vec<u64>, StorageError> {
+        sql("SELECT start FROM past_five_hours WHERE subject = $1 ORDER BY start DESC LIMIT $2")
+            .bind(subject.to_string())
+            .bind(limit)
+            .fetch_all(self.database())
+            .await
+            .map_err(StorageError::database(DOING))?
+            .iter()
+            .map(|row| row.count("start"))
+            .collect()
+    }
+
     /// Forgets the quarters and the windows of five hours that began before `start`, and says how
     /// many.
     pub async fn prune_quarters(&self, start: u64) -> Result<u64, StorageError> {
@@ -382,6 +399,7 @@ impl Store {
         for table in [
             "DELETE FROM usage_quarters WHERE quarter < $1",
             "DELETE FROM five_hour_windows WHERE start < $1",
+            "DELETE FROM past_five_hours WHERE start < $1",
         ] {
             let of_table = sql(table).bind(start).execute(&mut tx).await;
             deleted += of_table.map_err(StorageError::database(DOING))?;
@@ -470,6 +488,7 @@ impl JournalTail {
 pub(crate) struct QuarterAdditions {
     quarters: BTreeMap<(u64, Attribution), Used>,
     began: BTreeMap<String, u64>,
+    all_began: BTreeSet<(String, u64)>,
 }
 
 impl QuarterAdditions {
@@ -483,6 +502,7 @@ impl QuarterAdditions {
     /// Notes that a window of five hours began; of several, the one that is noted last.
     pub(crate) fn note_began(&mut self, began: &WindowBegan) {
         self.began.insert(began.subject.clone(), began.start);
+        self.all_began.insert((began.subject.clone(), began.start));
     }
 
     /// Adds everything to the database.
@@ -516,6 +536,12 @@ impl QuarterAdditions {
         insert_many(tx, TABLE, &conflict, rows.collect(), |_, _| {})
             .await
             .map_err(StorageError::database("add to the quarters of usage"))?;
+        let rows = self.all_began.iter();
+        let rows = rows.map(|(subject, start)| vec![subject.into(), (*start).into()]).collect();
+        let past = ("past_five_hours", ["subject", "start"].as_slice());
+        insert_many(tx, past, " ON CONFLICT (subject, start) DO NOTHING", rows, |_, _| {})
+            .await
+            .map_err(StorageError::database("note which windows began"))?;
         let rows = self.began.iter().map(|(subject, start)| vec![subject.into(), (*start).into()]);
         let conflict = " ON CONFLICT (subject) DO UPDATE SET start = excluded.start";
         insert_many(

@@ -450,6 +450,9 @@ async fn what_windows_hold_is_known_by_subject(store: &Store, master: &MasterKey
     windows.sort_by_key(|(_, start)| *start);
     assert_eq!(windows, [(person.clone(), DAY + 85_001), (subject.clone(), DAY + 85_100)]);
     assert_eq!(store.five_hour_windows(DAY + 85_101).await.unwrap(), []);
+    let past = store.past_five_hours(&subject, 5).await.unwrap();
+    assert_eq!(past, [DAY + 85_100, DAY + 5], "also those that are over");
+    assert_eq!(store.past_five_hours(&subject, 1).await.unwrap(), [DAY + 85_100]);
     let of_key = store.used_exactly_since(&subject, DAY + 85_100).await.unwrap();
     assert_eq!((of_key.requests, of_key.tokens, of_key.cost), (4, 17, PicoUsd(29)));
     let of_person = store.used_exactly_since(&person, DAY + 85_001).await.unwrap();
@@ -472,4 +475,6 @@ async fn quarters_are_pruned_and_sums_stay(store: &Store) {
     let before = UnixMillis(900_000_000_000);
     assert_eq!(store.used_until(SubjectKind::Key, 800_000_000, before).await.unwrap(), []);
     assert_eq!(store.five_hour_windows(0).await.unwrap(), []);
+    let past = store.past_five_hours(&Subject::Key("k5".into()), 5).await.unwrap();
+    assert!(past.is_empty(), "{past:?}");
 }

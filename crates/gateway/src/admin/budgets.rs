@@ -3,11 +3,11 @@
 //! A subject has one budget of each kind: what it limits, for how long, hard or soft. To set it again
 //! changes its limit, and what was used in its window goes on counting.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use sluice_core::clock::UnixMillis;
 use sluice_core::ids::KeyId;
-use sluice_core::measure::Limited;
+use sluice_core::measure::{Limited, Measure};
 use sluice_core::organisation::{Actor, Subject};
 use sluice_core::window::{Span, Window, Zone};
 use sluice_storage::{
@@ -18,7 +18,7 @@ use sluice_storage::{
 use crate::admin::find::name_of;
 use crate::admin::permissions::{Rights, Verb};
 use crate::admin::{Admin, AdminError, FileItems, Kind, View};
-use crate::limits::Rehearsal;
+use crate::limits::{Meter, Rehearsal};
 use crate::service_key::random_name;
 
 /// What ids of budgets begin with.
@@ -246,11 +246,20 @@ impl Admin<'_> {
 
     /// Who in the account may grant more of a budget: for whoever met it.
     pub async fn who_may_top_up(&self, whose: &Record) -> Result<Vec<PersonRecord>, AdminError> {
+        self.who_may(Verb::TopUpBudget, whose).await
+    }
+
+    /// Who in the account may do something with what is theirs.
+    pub async fn who_may(
+        &self,
+        verb: Verb,
+        whose: &Record,
+    ) -> Result<Vec<PersonRecord>, AdminError> {
         let view = self.view().await?;
         let may = |person: &&PersonRecord| {
             let actor = Actor::Person { id: person.id.clone() };
             let rights = Rights::of(&actor, &view.organisation);
-            rights.allow(Verb::TopUpBudget, whose, &view.organisation)
+            rights.allow(verb, whose, &view.organisation)
         };
         let people = view.organisation.people.values();
         let of_account = people.filter(|it| it.account_id == *whose.account_id());
@@ -327,6 +336,9 @@ impl Admin<'_> {
         budget: &BudgetRecord,
     ) -> Result<Vec<(Span, u64)>, AdminError> {
         let Limited::Used { measure, window } = budget.limited else { return Ok(Vec::new()) };
+        if window == Window::FiveHours && !budget.each_session {
+            return self.past_five_hours(budget, measure).await;
+        }
         if !window.follows_the_calendar() || budget.each_session {
             return Ok(Vec::new());
         }
@@ -348,6 +360,58 @@ impl Admin<'_> {
             start = span.start;
         }
         Ok(past)
+    }
+
+    /// The same for windows of five hours, which began with a use. They are known for forty days.
+    async fn past_five_hours(
+        &self,
+        budget: &BudgetRecord,
+        measure: Measure,
+    ) -> Result<Vec<(Span, u64)>, AdminError> {
+        // The latest may be open.
+        let most = u32::try_from(PAST_WINDOWS + 1).unwrap_or(u32::MAX);
+        let began = budget.counts_from.seconds();
+        let mut past = Vec::new();
+        for start in self.store.past_five_hours(&budget.subject, most).await? {
+            let span = Window::FiveHours.span(&Zone::UTC, start);
+            if span.end > self.now.seconds() || span.end <= began || past.len() == PAST_WINDOWS {
+                continue;
+            }
+            let since = start.max(began);
+            let used = self.store.used_exactly_since(&budget.subject, since).await?;
+            let after = self.store.used_exactly_since(&budget.subject, span.end).await?;
+            past.push((span, used.minus(after).of(measure)));
+        }
+        Ok(past)
+    }
+
+    /// The windows before the current one of a limit of a class, a tier, a key or an account, the latest
+    /// first: of hours or days in UTC. Whether somebody may know is for the caller to ask.
+    pub async fn past_windows_of(
+        &self,
+        subject: &Subject,
+        meter: &Meter,
+    ) -> Result<Vec<(Span, u64)>, AdminError> {
+        let length = match meter.window {
+            Window::Hour => HOUR_SECONDS,
+            Window::Day => DAY_SECONDS,
+            _ => return Ok(Vec::new()),
+        };
+        let now = self.now.seconds();
+        let current = now - now % length;
+        let first = current.saturating_sub(length.saturating_mul(PAST_WINDOWS as u64));
+        let by_day = meter.window == Window::Day;
+        let mut sums: BTreeMap<u64, u64> = BTreeMap::new();
+        for (at, used) in self.store.used_by_time(subject, first, by_day).await? {
+            let sum = sums.entry(at - at % length).or_default();
+            *sum = sum.saturating_add(used.of(meter.measure));
+        }
+        let starts = (1..=PAST_WINDOWS as u64).map(|it| current.saturating_sub(it * length));
+        let window = |start| {
+            let span = Span { start, end: start + length };
+            (span, sums.get(&start).copied().unwrap_or(0))
+        };
+        Ok(starts.map(window).collect())
     }
 
     /// How a budget was used in its current window: by hours where that is a day or shorter, else by

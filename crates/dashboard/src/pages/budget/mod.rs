@@ -224,7 +224,7 @@ fn facts(
 }
 
 /// The first few of them, in words.
-fn named(people: &[PersonRecord]) -> Vec<Text> {
+pub(crate) fn named(people: &[PersonRecord]) -> Vec<Text> {
     let mut named: Vec<Text> = people.iter().take(NAMED).map(|it| it.shown_name().into()).collect();
     if people.len() > NAMED {
         named.push(format!("and {} more", people.len() - NAMED).into());

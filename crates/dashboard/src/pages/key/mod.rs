@@ -21,6 +21,7 @@ use crate::components::{
 };
 use crate::format::{self, Calendar};
 use crate::layout::{Head, Place};
+use crate::pages::budget::named;
 use crate::pages::budgets::shown;
 use crate::pages::confirm::Question;
 use crate::pages::key_new::made;
@@ -32,7 +33,7 @@ use crate::pages::requests::row::RequestRow;
 use crate::web::{
     Access, Answer, Ask, Failure, Reply, Route, get, page, page_with, post, see_other, sentence,
 };
-use view::{AllowanceLine, Key, SecretLine};
+use view::{AllowanceLine, Key, PastWindow, SecretLine};
 
 pub(crate) use view::{revoke, samples};
 
@@ -48,6 +49,9 @@ pub(crate) const ROUTES: &[Route] = &[
     post("/keys/{id}/resume", Access::May(Verb::ChangeKey), |ask| Box::pin(resume(ask))),
     post("/keys/{id}/revoke", Access::May(Verb::RevokeKey), |ask| Box::pin(do_revoke(ask))),
 ];
+
+/// Windows that are over, of each limit.
+const PAST_WINDOWS: usize = 4;
 
 /// Rows of the latest requests.
 const ROWS: u32 = 10;
@@ -104,6 +108,8 @@ async fn show(ask: Arc<Ask>) -> Answer {
         spend: spend(&ask, &chosen, &requests, &buckets),
         all: requests.here(),
         allowances: allowances(&ask, &around, &key, &calendar, records.sight()),
+        past: past(&ask, &key, &calendar, records.sight()).await?,
+        may_raise: named(&admin.who_may(Verb::ChangeKey, &Record::Key(key.clone())).await?),
         secrets: key.secrets.iter().rev().map(|it| secret(it, &calendar, ask.now)).collect(),
         rows: latest.records.iter().map(|it| RequestRow::of(it, &calendar)).collect(),
         may_change: key.revoked_at.is_none()
@@ -172,6 +178,35 @@ fn allowances(
         }
     };
     ask.shared.gateway.allowances(key, ask.now).into_iter().map(line).collect()
+}
+
+/// The windows before the current ones of limits that are no budgets, which have pages of their own.
+async fn past(
+    ask: &Ask,
+    key: &KeyRecord,
+    calendar: &Calendar,
+    sight: &Sight,
+) -> Result<Vec<PastWindow>, Failure> {
+    let admin = ask.admin()?;
+    let mut past = Vec::new();
+    for view in ask.shared.gateway.allowances(key, ask.now) {
+        let allowance = &view.allowance;
+        let Some(meter) = allowance.quantity.meter().filter(|_| allowance.budget.is_none()) else {
+            continue;
+        };
+        if !sight.reaches(&view.subject) {
+            continue;
+        }
+        let windows = admin.past_windows_of(&view.subject, meter).await?;
+        past.extend(windows.into_iter().take(PAST_WINDOWS).map(|(span, used)| PastWindow {
+            what: allowance.what(),
+            kind: view.subject.kind(),
+            from: calendar.minute(UnixMillis(span.start.saturating_mul(1_000))),
+            used: shown(&allowance.quantity, used),
+            is_spent: used >= allowance.limit,
+        }));
+    }
+    Ok(past)
 }
 
 fn notice(

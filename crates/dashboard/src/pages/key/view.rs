@@ -25,6 +25,10 @@ pub(crate) struct Key {
     /// Where all its requests of the period are.
     pub(super) all: String,
     pub(super) allowances: Vec<AllowanceLine>,
+    /// Windows that are over, of limits that have no page of their own.
+    pub(super) past: Vec<PastWindow>,
+    /// Who can raise the key's own figures.
+    pub(super) may_raise: Vec<Text>,
     pub(super) secrets: Vec<SecretLine>,
     pub(super) rows: Vec<RequestRow>,
     /// Whether the reader may change it.
@@ -50,6 +54,17 @@ pub(super) struct AllowanceLine {
     /// The page of the budget that it is.
     pub(super) link: Option<String>,
     pub(super) binds: bool,
+}
+
+/// A window of a limit that is over.
+pub(super) struct PastWindow {
+    /// In words: `requests an hour`.
+    pub(super) what: &'static str,
+    pub(super) kind: &'static str,
+    pub(super) from: String,
+    pub(super) used: String,
+    /// Whether so much was used that requests were refused.
+    pub(super) is_spent: bool,
 }
 
 /// One secret of the key.
@@ -228,6 +243,16 @@ fn make(names: Names) -> Key {
             csv: "/keys/key_01m503/spend.csv?period=30d".into(),
             is_low: false,
         },
+        past: [("14:00", "9,120", false), ("13:00", "10,000", true)]
+            .map(|(from, used, is_spent)| PastWindow {
+                what: "requests an hour",
+                kind: "key",
+                from: format!("22 Nov {from}"),
+                used: used.into(),
+                is_spent,
+            })
+            .into(),
+        may_raise: vec![names.of("Grace Hopper"), names.of("Edsger Dijkstra")],
         allowances: [
             (
                 "Research",

@@ -1,12 +1,17 @@
 //! Budgets through the door: who may, what is refused, what is kept.
 
+use serde_json::json;
 use sluice_core::measure::{Limited, Measure};
 use sluice_core::organisation::{Role, Subject};
 use sluice_core::window::Window;
-use sluice_storage::{BudgetRecord, Doing, Item, ItemChange, Record};
+use sluice_storage::{
+    BudgetRecord, Doing, Ingester, Item, ItemChange, Journal, JournalEntry, Record, UsageRecord,
+    WindowBegan,
+};
 
 use super::*;
 use crate::admin::tests::door::Company;
+use crate::limits::Meter;
 
 const A_MONTH: Limited = Limited::Used { measure: Measure::Usd, window: Window::Month };
 const DAY: u64 = 86_400_000;
@@ -103,6 +108,56 @@ async fn what_names_nothing_is_refused() {
     assert!(matches!(admin.top_up(id, 0, None).await, Err(AdminError::EmptyTopUp)));
     let past = admin.top_up(id, 1, Some(NOW)).await;
     assert!(matches!(past, Err(AdminError::AlreadyExpired { .. })));
+}
+
+/// Those of five hours begin with a use, and those of classes and tiers follow the clock.
+#[tokio::test]
+async fn past_windows_are_listed_whatever_they_follow() {
+    const HOUR: u64 = 3_600_000;
+    let company = Company::new().await;
+    let admin = company.house.at(NOW);
+    let five_hours = Limited::Used { measure: Measure::Tokens, window: Window::FiveHours };
+    let (budget, _) =
+        admin.set_budget(BudgetWish { limited: five_hours, ..of("team:compilers") }).await.unwrap();
+    let team = budget.subject.clone();
+    let record = |hours: u64, tokens: u64| -> UsageRecord {
+        serde_json::from_value(json!({
+            "request_id": format!("req_{hours}"), "key_id": "k", "account_id": budget.account_id,
+            "team_id": team.id(), "started_at": NOW.0 + hours * HOUR, "model_asked": "m",
+            "level": "standard", "stream": false, "usage_source": "measured", "duration_ms": 1,
+            "outcome": "completed", "attempts": 1, "usage": {
+                "uncached_input": tokens, "cache_read": 0, "cache_write": 0, "output": 0,
+                "reasoning": 0
+            },
+        }))
+        .unwrap()
+    };
+    let store = &company.house.store;
+    let master = &company.house.master_key;
+    let journal = Journal::open(store.data_dir(), master).unwrap();
+    for (began, hours, tokens) in [(true, 0, 10), (false, 4, 5), (true, 7, 20), (true, 13, 1)] {
+        let start = NOW.seconds() + hours * 3_600;
+        let window = WindowBegan { subject: team.to_string(), start };
+        if began {
+            journal.append(&[JournalEntry::Window(window)]).unwrap();
+        }
+        journal.append(&[JournalEntry::Usage(Box::new(record(hours, tokens)))]).unwrap();
+    }
+    drop(journal);
+    Ingester::new(store.clone(), master).run_to_end().await.unwrap();
+
+    let later = company.house.at(UnixMillis(NOW.0 + 14 * HOUR));
+    let past = later.past_windows(&budget).await.unwrap();
+    let told: Vec<_> =
+        past.iter().map(|(span, used)| (span.start - NOW.seconds(), *used)).collect();
+    assert_eq!(told, [(7 * 3_600, 20), (0, 15)], "the one that is open is none of them");
+
+    let past = later.past_windows_of(&team, &Meter::REQUESTS_AN_HOUR).await.unwrap();
+    let used: Vec<u64> = past.iter().map(|(_, used)| *used).collect();
+    assert_eq!(used.len(), 12);
+    assert_eq!((used[0], used[6], used.iter().sum::<u64>()), (1, 1, 3), "{used:?}");
+    let days = later.past_windows_of(&team, &Meter::TOKENS_A_DAY).await.unwrap();
+    assert_eq!(days[0].0.end % 86_400, 0);
 }
 
 #[tokio::test]
