@@ -58,9 +58,9 @@ pub(super) async fn answer(
         (Err(failure), _) => Err(failure),
         (Ok(()), None) => Err(Failure::Missing),
         (Ok(()), Some(route)) => {
-            let answered = match note_export(&ask, route).await {
-                Ok(()) => (route.handler)(ask.clone()).await,
-                Err(failure) => Err(failure),
+            let answered = match (route.handler)(ask.clone()).await {
+                Ok(reply) => note_export(&ask, route).await.map(|()| reply),
+                refused => refused,
             };
             if route.method == Method::Post {
                 take_over(&ask).await;
@@ -74,7 +74,7 @@ pub(super) async fn answer(
 /// So many characters of an address are noted.
 const LONGEST_NOTED: usize = 500;
 
-/// Whoever takes figures away as a file leaves an entry in the trail first.
+/// Whoever takes figures away as a file leaves an entry in the trail, before the first byte is sent.
 async fn note_export(ask: &Ask, route: &Route) -> Result<(), Failure> {
     let is_file = [".csv", ".jsonl"].iter().any(|ending| route.path.ends_with(ending));
     if !is_file || ask.session.is_none() {

@@ -68,6 +68,8 @@ async fn open_request(browser: &mut Browser, id: &str) {
 struct Things {
     /// For each beginning of a path, what comes next.
     ids: Vec<(&'static str, String)>,
+    /// A request's entry in the trail, with content beside it.
+    audited: String,
     secret: String,
 }
 
@@ -127,7 +129,15 @@ impl Things {
         ids.push(("/provider-keys/", added["id"].as_str().unwrap().to_owned()));
         let trail = sluice.json_lines(&["audit", "list", "--json"]).await;
         ids.push(("/audit/", trail[0]["audit_id"].as_str().unwrap().to_owned()));
-        Self { ids, secret }
+        let body = json!({
+            "model": "mock", "audit_enabled": true,
+            "messages": [{ "role": "user", "content": "Hello" }],
+        });
+        let reply = sluice.chat(&secret, &body).await;
+        let audited = reply.json()["security"]["audit_id"].as_str().unwrap().to_owned();
+        let shown = ["audit", "show", &audited];
+        until("the entry", async || (sluice.cli(&shown).await.code == Some(0)).then_some(())).await;
+        Self { ids, audited, secret }
     }
 
     /// An address of a page; `None` where it has a place that nothing of this test stands in.
@@ -135,7 +145,11 @@ impl Things {
         let Some((before, after)) = route.path.split_once('{') else {
             return Some(route.path.to_owned());
         };
-        let (_, id) = self.ids.iter().find(|(path, _)| *path == before)?;
+        let known = self.ids.iter().find(|(path, _)| *path == before);
+        let id = match route.path {
+            "/audit/{id}/content" => &self.audited,
+            _ => &known?.1,
+        };
         let after = after.split_once('}')?.1;
         (!after.contains('{')).then(|| format!("{before}{id}{after}"))
     }
@@ -143,7 +157,8 @@ impl Things {
     /// The addresses of all pages that end.
     fn pages(&self) -> Vec<String> {
         let pages = routes().filter(|it| it.method == Method::Get && it.path != "/live/events");
-        pages.filter_map(|route| self.address(route)).collect()
+        let pages = pages.filter_map(|route| self.address(route));
+        pages.chain([format!("/audit/{}", self.audited)]).collect()
     }
 
     /// Takes back what forms have suspended, and the policies that they have set.
