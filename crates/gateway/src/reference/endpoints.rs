@@ -79,7 +79,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     "key": {"requests_per_hour": null, "requests_remaining": null, "tokens_per_day": null, "tokens_used_today": 0, "concurrent_requests": null, "requests_in_flight": 0},
     "account": {"requests_per_hour": 10000, "requests_remaining": 10000, "tokens_per_day": 1000000, "tokens_used_today": 0, "concurrent_requests": 200, "requests_in_flight": 0},
     "allowances": [
-      {"subject": "account:acc_4fGk", "measure": "tokens", "window": "day", "time_zone": "UTC", "limit": 1000000, "hard": true, "used": 0, "reserved": 0, "left": 1000000, "reset": 1795305600, "resets_at": "2026-11-22T00:00:00Z", "source": "tier", "setting": "limits.highest.tokens_per_day", "binds": true}
+      {"subject": "account:acc_4fGk", "measure": "tokens", "window": "day", "time_zone": "UTC", "limit": 1000000, "hard": true, "each_session": false, "used": 0, "reserved": 0, "left": 1000000, "reset": 1795305600, "resets_at": "2026-11-22T00:00:00Z", "source": "tier", "setting": "limits.highest.tokens_per_day", "binds": true}
     ]
   }
 }"#,
