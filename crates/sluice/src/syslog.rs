@@ -188,8 +188,7 @@ mod tests {
     fn a_message_is_one_of_rfc_5424() {
         let message = Message { at: UnixMillis(1_795_253_400_000), id: "audit", text: "{}".into() };
         let process = std::process::id();
-        let expected =
-            format!("<110>1 2026-11-21T09:30:00.000Z gate sluice {process} audit - {{}}");
+        let expected = format!("<110>1 2026-11-21T09:30:00Z gate sluice {process} audit - {{}}");
         assert_eq!(message.written("gate"), expected);
     }
 }

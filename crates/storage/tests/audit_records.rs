@@ -24,6 +24,7 @@ struct Trail {
 impl Trail {
     async fn of(place: Place, entries: u64) -> Self {
         let (store, master) = place.open().await;
+        store.check_master_key(&master).await.unwrap();
         let trail = Self { place, store, master };
         for account in ["a1"] {
             let row = format!(

@@ -165,7 +165,8 @@ async fn an_audited_request_leaves_an_entry_beside_its_record() {
     chat.options.audit_enabled = true;
     let Ok(Answer::Whole(answer)) = house.ask(chat).await else { panic!() };
     match house.entries().as_slice() {
-        [JournalEntry::Usage(record), JournalEntry::Audit(entry)] => {
+        [JournalEntry::Usage(record), JournalEntry::Audit(entry), JournalEntry::Content(_)] => {
+            assert!(entry.content_bytes.is_some_and(|bytes| bytes > 0));
             assert_eq!(entry.audit_id, answer.1.audit_id);
             assert_eq!(record.audit_id.as_ref(), Some(&entry.audit_id));
         }
