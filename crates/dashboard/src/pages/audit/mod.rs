@@ -130,7 +130,9 @@ async fn head_to_keep(ask: &Ask) -> Result<Option<Kept>, Failure> {
     };
     let content = match rules.content_bytes {
         0 => "no content beside them".to_owned(),
-        _ => format!("content beside them for {}", format::plural(rules.content_days, "day", "days")),
+        _ => {
+            format!("content beside them for {}", format::plural(rules.content_days, "day", "days"))
+        }
     };
     Ok(Some(Kept {
         number: format::count(head.seq),

@@ -1,6 +1,8 @@
 use askama::Template;
 
-use crate::components::{Badge, Code, Csrf, Empty, Filters, Moment, Pager, Problem, Query, State, Text};
+use crate::components::{
+    Badge, Code, Csrf, Empty, Filters, Moment, Pager, Problem, Query, State, Text,
+};
 use crate::layout::{Head, Place, View};
 use crate::sample::{self, Names};
 

@@ -13,9 +13,7 @@ use crate::format;
 use crate::layout::Head;
 use crate::pages::audit::entry::{self, Names};
 use crate::pages::audit::thing;
-use crate::web::{
-    Access, Answer, Ask, Failure, Route, get, page, page_with, post, sentence,
-};
+use crate::web::{Access, Answer, Ask, Failure, Route, get, page, page_with, post, sentence};
 use view::{Content, Entry, Shown};
 
 pub(crate) use view::samples;
@@ -107,7 +105,8 @@ async fn entry_of(ask: &Ask) -> Result<Entry, Failure> {
         json: Code::new("As it was written", text),
         content: kept.map(|bytes| Content::Kept {
             size: format::count(bytes),
-            path: may_read.then(|| format!("/audit/{}/content", Text::from(ask.place("id")).segment())),
+            path: may_read
+                .then(|| format!("/audit/{}/content", Text::from(ask.place("id")).segment())),
         }),
         problem: None,
         csrf: ask.csrf(),

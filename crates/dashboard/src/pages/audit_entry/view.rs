@@ -106,7 +106,10 @@ pub(crate) fn samples() -> Vec<(&'static str, Entry)> {
             "What the model was sent",
             "{\n  \"messages\": [\n    { \"role\": \"user\", \"content\": \"Who is [EMAIL_1]?\" }\n  ]\n}",
         ),
-        answer: vec![("content".to_owned(), said.into()), ("tool_call".to_owned(), "read {}".into())],
+        answer: vec![
+            ("content".to_owned(), said.into()),
+            ("tool_call".to_owned(), "read {}".into()),
+        ],
         is_cut: true,
     });
     states.push(("content", request(Some(shown), Names::Plain)));
