@@ -98,7 +98,8 @@ async fn a_head_that_was_kept_finds_a_trail_that_was_put_back_with_all_its_seals
         assert_eq!(again.as_ref(), Some(&head), "nothing was added since");
         assert_eq!(trail.broken(&[]).await, None);
         trail.add(5..7).await;
-        let found = trail.store.verify_audit(&trail.master, std::slice::from_ref(&head)).await.unwrap();
+        let found =
+            trail.store.verify_audit(&trail.master, std::slice::from_ref(&head)).await.unwrap();
         assert_eq!((found.broken, found.heads, found.entries), (None, 1, 7));
 
         // Somebody with the master key writes another trail: only what was kept elsewhere knows.

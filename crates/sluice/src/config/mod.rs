@@ -20,6 +20,7 @@ mod providers;
 mod read;
 mod routers;
 pub(crate) mod sections;
+pub(crate) mod syslog;
 pub(crate) mod values;
 pub(crate) mod web;
 pub(crate) mod words;

@@ -13,9 +13,8 @@ use sluice_storage::Location;
 use toml::de::DeValue;
 
 use super::environment::hash_of;
-use crate::syslog::SyslogAddress;
-
 use super::read::{FromToml, Node, Reader, Shape, article};
+use super::syslog::SyslogAddress;
 
 /// A listener's address, or none: `""`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,8 @@ use sluice_storage::{AuditFilter, ExportedEntry, MasterKey, Order, StorageError,
 use tokio::time::{Instant, sleep};
 
 use super::notice::Notice;
-use crate::syslog::{Message, Syslog, SyslogAddress};
+use crate::config::syslog::SyslogAddress;
+use crate::syslog::{Message, Syslog};
 
 /// How often heads are signed and what is too old is removed.
 const ROUND: Duration = Duration::from_secs(3_600);

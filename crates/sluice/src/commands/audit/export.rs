@@ -12,7 +12,8 @@ use sluice_storage::{AuditFilter, ChainedEntry, ExportedEntry, Order, StorageErr
 use super::FilterArgs;
 use crate::commands::Exit;
 use crate::commands::records::{CommandError, Names, Records, one_of};
-use crate::syslog::{Message, Syslog, SyslogAddress};
+use crate::config::syslog::SyslogAddress;
+use crate::syslog::{Message, Syslog};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ExportArgs {
