@@ -107,15 +107,13 @@ impl Keeper {
             if let Some(last) = lines.last() {
                 sent = last.seq;
             }
-            let heads = self.store.audit_heads().await?;
-            let new: Vec<_> = heads.iter().filter(|head| head.seq > sent_head).collect();
-            for head in &new {
+            // Whoever has the latest head needs no earlier one.
+            let head = self.store.latest_audit_head().await?.filter(|head| head.seq > sent_head);
+            if let Some(head) = &head {
                 syslog.send(&Message::head(head)).await?;
+                sent_head = head.seq;
             }
-            if let Some(last) = new.last() {
-                sent_head = last.seq;
-            }
-            if !lines.is_empty() || !new.is_empty() {
+            if !lines.is_empty() || head.is_some() {
                 self.store.note_forwarded_audit(sent, sent_head).await?;
             }
             if let Some(times) = notice.fine() {
