@@ -11,8 +11,8 @@ use sluice_core::measure::{Limited, Measure};
 use sluice_core::organisation::{Actor, Subject};
 use sluice_core::window::{Span, Window, Zone};
 use sluice_storage::{
-    BudgetRecord, DAY_SECONDS, Doing, HOUR_SECONDS, Item, ItemChange, KeyRecord, MANAGED_BY_FILE,
-    PastRequest, PersonRecord, Record, StorageError, TopUp, Used, window_start,
+    BudgetRecord, DAY_SECONDS, HOUR_SECONDS, Item, ItemChange, KeyRecord, MANAGED_BY_FILE,
+    PastRequest, PersonRecord, Record, TopUp, Used, window_start,
 };
 
 use crate::admin::find::name_of;
@@ -532,19 +532,14 @@ impl Admin<'_> {
         if is_the_files && self.actor != Actor::File {
             return Err(AdminError::ManagedByFile { what: format!("budget {}", new.id) });
         }
-        let (actor, surface) = (self.actor.clone(), self.surface);
         // Whether the subject is there, and what the actor may do, must still be so.
-        let doing = Doing { at: self.now, actor, surface, judged_at: Some(view.version) };
         let change = ItemChange {
             verb: verb.as_str(),
             account_id: new.account_id.clone(),
             old: old.map(Item::Budget),
             new: Some(Item::Budget(new)),
         };
-        match self.store.administer_items(self.master_key, &doing, &[change]).await {
-            Err(StorageError::ChangedMeanwhile) => Err(AdminError::ChangedMeanwhile),
-            done => Ok(done?),
-        }
+        self.write_item(view, change).await
     }
 }
 

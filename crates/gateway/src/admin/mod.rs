@@ -57,7 +57,7 @@ pub use permissions::{Scope, Verb};
 use sluice_core::clock::UnixMillis;
 use sluice_core::organisation::Actor;
 use sluice_storage::{
-    Change, Doing, Life, MANAGED_BY_FILE, MasterKey, Organisation, Record, SignInDeed,
+    Change, Doing, ItemChange, Life, MANAGED_BY_FILE, MasterKey, Organisation, Record, SignInDeed,
     StorageError, Store,
 };
 
@@ -173,6 +173,16 @@ impl Admin<'_> {
         let (version, organisation) = self.store.organisation_and_version().await?;
         let rights = Rights::of(&self.actor, &organisation);
         Ok(View { organisation, rights, version })
+    }
+
+    /// Writes a provider key, a router or another item, unless something has changed since `view`.
+    async fn write_item(&self, view: &View, change: ItemChange) -> Result<(), AdminError> {
+        let (actor, surface) = (self.actor.clone(), self.surface);
+        let doing = Doing { at: self.now, actor, surface, judged_at: Some(view.version) };
+        match self.store.administer_items(self.master_key, &doing, &[change]).await {
+            Err(StorageError::ChangedMeanwhile) => Err(AdminError::ChangedMeanwhile),
+            done => Ok(done?),
+        }
     }
 
     /// The one door: does all of `deeds` as the actor, or nothing. Whatever the actor may not do,

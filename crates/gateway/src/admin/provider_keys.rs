@@ -9,7 +9,7 @@ use sluice_providers::endpoint::Endpoint;
 use sluice_providers::presets::{self, Preset};
 use sluice_providers::probe::{self, Reached};
 use sluice_providers::upstream::Upstream;
-use sluice_storage::{Doing, Item, ItemChange, ProviderKeyRecord, Record, Rotated, StorageError};
+use sluice_storage::{Doing, Item, ItemChange, ProviderKeyRecord, Record, Rotated};
 
 use crate::admin::find::called;
 use crate::admin::permissions::Verb;
@@ -272,18 +272,13 @@ impl Admin<'_> {
         verb: Verb,
         (old, new): (Option<ProviderKeyRecord>, ProviderKeyRecord),
     ) -> Result<(), AdminError> {
-        let (actor, surface) = (self.actor.clone(), self.surface);
-        let doing = Doing { at: self.now, actor, surface, judged_at: Some(view.version) };
         let change = ItemChange {
             verb: verb.as_str(),
             account_id: new.account_id.clone(),
             old: old.map(Item::ProviderKey),
             new: Some(Item::ProviderKey(new)),
         };
-        match self.store.administer_items(self.master_key, &doing, &[change]).await {
-            Err(StorageError::ChangedMeanwhile) => Err(AdminError::ChangedMeanwhile),
-            done => Ok(done?),
-        }
+        self.write_item(view, change).await
     }
 }
 

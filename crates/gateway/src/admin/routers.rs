@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use sluice_routing::catalog::OwnRouter;
 use sluice_routing::router::Router;
-use sluice_storage::{Doing, Item, ItemChange, Record, RouterRecord, RouterVersion, StorageError};
+use sluice_storage::{Item, ItemChange, Record, RouterRecord, RouterVersion, StorageError};
 
 use crate::admin::find::called;
 use crate::admin::permissions::Verb;
@@ -245,18 +245,13 @@ impl Admin<'_> {
         verb: Verb,
         (old, new): (Option<RouterRecord>, RouterRecord),
     ) -> Result<(), AdminError> {
-        let (actor, surface) = (self.actor.clone(), self.surface);
-        let doing = Doing { at: self.now, actor, surface, judged_at: Some(view.version) };
         let change = ItemChange {
             verb: verb.as_str(),
             account_id: new.account_id.clone(),
             old: old.map(Item::Router),
             new: Some(Item::Router(new)),
         };
-        match self.store.administer_items(self.master_key, &doing, &[change]).await {
-            Err(StorageError::ChangedMeanwhile) => Err(AdminError::ChangedMeanwhile),
-            done => Ok(done?),
-        }
+        self.write_item(view, change).await
     }
 }
 
