@@ -121,6 +121,7 @@ impl World {
             judgement,
             input_tokens: INPUT_TOKENS,
             output_bound: None,
+            effort: None,
             held,
             session,
             chance: session | 1,

@@ -11,6 +11,7 @@ mod data;
 mod eval;
 mod injection;
 mod names;
+mod quality;
 mod routing;
 
 use std::path::PathBuf;
@@ -42,9 +43,13 @@ enum Task {
     EvalSecurity(eval::Arguments),
     /// Judge routing on the labelled data, as Markdown tables.
     EvalRouting {
-        /// Write the model cards' figures anew, instead of comparing them.
+        /// Write the model cards' figures anew, instead of judging the classifier and comparing
+        /// them.
         #[arg(long)]
         write: bool,
+        /// Only what routers choose where nobody says how good the models are.
+        #[arg(long)]
+        without_quality: bool,
     },
     /// Trains a model, or all of them, and writes the artefact with the record of its data.
     Train {
@@ -67,6 +72,8 @@ enum Model {
     Names,
     /// Task type and complexity.
     Routing,
+    /// How good well-known models are.
+    Quality,
 }
 
 fn main() -> ExitCode {
@@ -82,9 +89,14 @@ fn main() -> ExitCode {
 fn run(command: &Command) -> Result<()> {
     match &command.task {
         Task::EvalSecurity(arguments) => eval::run(arguments, &command.folder(data::USUAL_FOLDER))?,
-        Task::EvalRouting { write } => {
+        Task::EvalRouting { without_quality: true, .. } => {
+            routing_replay::without_quality(&command.folder(routing::USUAL_FOLDER))?;
+        }
+        Task::EvalRouting { write, .. } => {
             let folder = command.folder(routing::USUAL_FOLDER);
-            eval::routing::run(&folder)?;
+            if !*write {
+                eval::routing::run(&folder)?;
+            }
             let artefact = if *write { Artefact::Write } else { Artefact::Check };
             routing_replay::replay(&folder, artefact)?;
         }
@@ -97,6 +109,9 @@ fn run(command: &Command) -> Result<()> {
             }
             if model.is_none_or(|model| model == Model::Routing) {
                 routing::train(&command.folder(routing::USUAL_FOLDER), *check)?;
+            }
+            if model.is_none_or(|model| model == Model::Quality) {
+                quality::train(&command.folder(quality::USUAL_FOLDER), *check)?;
             }
         }
     }

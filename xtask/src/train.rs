@@ -13,6 +13,8 @@ use crate::shell::{self, cargo, program, root, target_folder};
 /// Where labelled data for the filter lies unless somebody says otherwise, from the repository's
 /// root.
 pub(crate) const SECURITY_DATA: &str = "../shared/data/security";
+/// The same for leaderboards.
+const QUALITY_DATA: &str = "../shared/data/quality";
 /// The same for the routers.
 pub(crate) const ROUTING_DATA: &str = "../shared/data/routing";
 
@@ -21,8 +23,9 @@ pub(crate) const ROUTING_DATA: &str = "../shared/data/routing";
 pub(crate) struct Arguments {
     /// Which model; all where none is named.
     model: Option<Model>,
-    /// The folder with the labelled data [default: ../shared/data/security, and for `routing`
-    /// ../shared/data/routing].
+    /// The folder with the labelled data [default: ../shared/data/security; for `routing`
+    /// ../shared/data/routing, and for `quality` ../shared/data/quality, with the outcomes of
+    /// `routing` in the folder beside it].
     #[arg(long, requires = "model")]
     data: Option<PathBuf>,
     /// Write nothing; fail where the committed model is not what training gives.
@@ -38,16 +41,19 @@ enum Model {
     Injection,
     /// Task type and complexity of requests.
     Routing,
+    /// The table of how good well-known models are.
+    Quality,
 }
 
 impl Model {
-    const ALL: [Self; 3] = [Self::Names, Self::Injection, Self::Routing];
+    const ALL: [Self; 4] = [Self::Names, Self::Injection, Self::Routing, Self::Quality];
 
     /// Where its data lies, usually.
     fn usual_folder(self) -> &'static str {
         match self {
             Self::Names | Self::Injection => SECURITY_DATA,
             Self::Routing => ROUTING_DATA,
+            Self::Quality => QUALITY_DATA,
         }
     }
 
@@ -56,6 +62,7 @@ impl Model {
             Self::Names => "names",
             Self::Injection => "injection",
             Self::Routing => "routing",
+            Self::Quality => "quality",
         }
     }
 }

@@ -10,6 +10,7 @@ use sluice_core::key::Suite;
 use sluice_core::level::SecurityLevel;
 use sluice_core::region::Region;
 use sluice_core::routing::RouteCandidate;
+use sluice_routing::card;
 use sluice_routing::classify::{Judgement, judge};
 use sluice_routing::decide::{
     Contender, Decision, MOST_CONTENDERS, Needs, Reason, Situation, decide, exclusion, name_hash,
@@ -61,6 +62,7 @@ impl Choice {
             judgement: &judgement,
             input_tokens: needs.input_tokens,
             output_bound: chat.max_tokens.map(f64::from),
+            effort: chat.reasoning_effort,
             held: None,
             session,
             chance: 0,
@@ -140,6 +142,7 @@ fn candidates_of(
                 provider: model.deployments.get(contender.deployment).map(|d| d.provider.clone()),
                 utility: rounded(score.utility, 6),
                 quality: rounded(score.quality, 6),
+                basis: Some(router.members[contender.member].quality.basis),
                 cost_usd: score.priced.then(|| rounded(score.cost_usd, 9)),
                 first_token_ms: rounded(score.first_token_ms, 1),
                 seconds: rounded(score.seconds, 3),
@@ -173,12 +176,7 @@ fn reasons(router: &Router, contenders: &[Contender], decision: &Decision) -> Ve
             best.seconds,
         ));
     }
-    let guessed = router.members.iter().filter(|member| !member.quality.known).count();
-    if guessed > 0 {
-        let of = router.members.len();
-        reasons
-            .push(format!("the quality of {guessed} of {of} models is guessed from their prices"));
-    }
+    reasons.extend(card::rests_on(router).map(|bases| format!("quality: {bases}")));
     for (i, exclusion) in decision.exclusions.iter().enumerate() {
         if let Some(exclusion) = exclusion {
             reasons.push(format!("{} cannot: {exclusion}", name(i)));

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use sluice_core::ids::ModelId;
 use sluice_core::money::Price;
 
-use crate::router::{Policy, Router, Stability};
+use crate::quality::Basis;
+use crate::router::{Member, Policy, Router, Stability};
 
 /// The figures of the cards as `cargo xtask eval routing --write` leaves them.
 pub const BENCHMARKS: &str = include_str!("../models/benchmarks.json");
@@ -125,9 +126,30 @@ impl Card {
 /// price). Elsewhere choices rest on guesses, and may change once they are known.
 fn stability(router: &Router) -> Stability {
     let is_known = router.members.iter().all(|member| {
-        member.model.price.is_some() && (member.quality.known || router.policy == Policy::Weighted)
+        member.model.price.is_some()
+            && (!member.quality.basis.is_guess() || router.policy == Policy::Weighted)
     });
     if is_known { Stability::Stable } else { Stability::Preview }
+}
+
+/// What the qualities of a router's members rest on, in words: `1 by yours (as you say), 2 by prior
+/// (public leaderboards)`. `None` for a weighted split, which does not look at them.
+pub fn rests_on(router: &Router) -> Option<String> {
+    if router.policy == Policy::Weighted || router.members.is_empty() {
+        return None;
+    }
+    let of_basis = |basis: Basis| {
+        let members = router.members.iter().filter(|member| member.quality.basis == basis);
+        let count = members.count();
+        (count > 0).then(|| format!("{count} by {} ({})", basis.as_str(), basis.meaning()))
+    };
+    let parts: Vec<String> = Basis::ALL.into_iter().filter_map(of_basis).collect();
+    Some(parts.join(", "))
+}
+
+/// The members of which nobody has measured the quality itself.
+pub fn guesses(router: &Router) -> impl Iterator<Item = &Member> {
+    router.members.iter().filter(|member| member.quality.basis.is_guess())
 }
 
 impl PricingTier {

@@ -1,6 +1,7 @@
 //! What a router is: members, a policy, and what the operator wants beside it.
 
 pub mod pool;
+mod thrift;
 
 use std::sync::Arc;
 
@@ -142,7 +143,7 @@ pub struct Router {
 impl Router {
     /// A router that trades as its policy does, without bounds and pins.
     pub fn new(id: impl Into<ModelId>, policy: Policy, members: Vec<Member>) -> Self {
-        Self {
+        let mut router = Self {
             id: id.into(),
             policy,
             trade: policy.trade(),
@@ -152,7 +153,11 @@ impl Router {
             pins: Vec::new(),
             last_changed: None,
             stability: None,
+        };
+        if policy == Policy::Fastest {
+            router.trade.cost = thrift::cost_weight(&router);
         }
+        router
     }
 
     /// The routers that every deployment of `models` has.
@@ -228,7 +233,7 @@ pub struct Member {
 impl Member {
     /// A member with what the catalogue says of `model`.
     pub fn new(model: Arc<Model>, weight: f64) -> Self {
-        let quality = model.quality.clone().unwrap_or_else(|| Quality::guess(model.price.as_ref()));
+        let quality = model.expected_quality();
         let prior = model.pace.unwrap_or_default();
         Self { model, weight, quality, prior }
     }

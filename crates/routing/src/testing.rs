@@ -94,6 +94,7 @@ pub(crate) fn situation(judgement: &Judgement) -> Situation<'_> {
         judgement,
         input_tokens: 1000.0,
         output_bound: None,
+        effort: None,
         held: None,
         session: 0,
         chance: 0,

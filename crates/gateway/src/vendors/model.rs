@@ -234,12 +234,12 @@ impl ModelSpec {
 }
 
 /// The model `id` at these providers, in order of preference. What `said` leaves out comes from
-/// `facts`.
+/// `known_models`.
 pub fn model(
     id: &str,
     said: &ModelSettings,
     providers: &[&CheckedProvider],
-    facts: &FactList,
+    known_models: &FactList,
 ) -> Model {
     let upstream = said.upstream_model.as_deref().unwrap_or(id);
     let deployments = providers.iter().map(|provider| Deployment {
@@ -247,7 +247,8 @@ pub fn model(
         upstream_model: upstream.to_owned(),
         region: provider.settings.region,
     });
-    let facts = providers.iter().find_map(|provider| facts.get(provider.catalog_kind?, upstream));
+    let facts =
+        providers.iter().find_map(|provider| known_models.get(provider.catalog_kind?, upstream));
     let simulated = providers.iter().all(|p| p.settings.dialect == WireDialect::Simulator);
     let (price, price_source) = match (&said.price, facts) {
         (Some(price), _) => {
@@ -278,7 +279,7 @@ pub fn model(
         minimum_level: said.minimum_level.max(documented_level(id)),
         simulated,
         alias_of: None,
-        quality: said.quality.clone(),
+        quality: said.quality.clone().or_else(|| known_models.quality(&[upstream, id])),
         pace: said.pace,
         deployments: deployments.collect(),
     }
@@ -291,9 +292,20 @@ pub fn all_models(provider: &CheckedProvider, facts: &FactList) -> Vec<Model> {
         return MODELS.iter().map(|model| simulated(model, provider)).collect();
     }
     match provider.catalog_kind {
-        Some(kind) => facts.of_kind(kind).map(|facts| from_facts(facts, provider)).collect(),
-        None => provider.listed.iter().map(|name| unknown(name, provider)).collect(),
+        Some(kind) => {
+            let known = facts.of_kind(kind);
+            known.map(|of| with_quality(from_facts(of, provider), &of.model, facts)).collect()
+        }
+        None => {
+            let listed = provider.listed.iter();
+            listed.map(|name| with_quality(unknown(name, provider), name, facts)).collect()
+        }
     }
+}
+
+/// `model`, which is called `upstream` at its provider, as good as `facts` knows it to be.
+fn with_quality(model: Model, upstream: &str, facts: &FactList) -> Model {
+    Model { quality: facts.quality(&[upstream, model.id.as_str()]), ..model }
 }
 
 /// A model of the built-in catalogue at a provider: `provider/model`.

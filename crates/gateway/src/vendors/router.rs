@@ -240,24 +240,24 @@ impl<'a> Check<'a> {
         self.weights();
         self.figures();
         let pins = self.pins(&members);
-        let usual = spec.policy.trade();
         let weight = |at: usize| {
             let weights = spec.weights.as_ref().and_then(|weights| weights.get(at));
             weights.copied().unwrap_or(1.0)
         };
         let members =
             members.into_iter().map(|found| Member::new(found.model, weight(found.at))).collect();
+        let usual = Router::new(id, spec.policy, members);
         Router {
             trade: Trade {
-                cost: spec.cost_weight.unwrap_or(usual.cost),
-                time: spec.time_weight.unwrap_or(usual.time),
+                cost: spec.cost_weight.unwrap_or(usual.trade.cost),
+                time: spec.time_weight.unwrap_or(usual.trade.time),
             },
             max_cost: spec.max_cost,
             max_first_token_ms: spec.max_first_token_ms,
             pins,
             last_changed: spec.last_changed.clone(),
             stability: spec.stability,
-            ..Router::new(id, spec.policy, members)
+            ..usual
         }
     }
 

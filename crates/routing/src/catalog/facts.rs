@@ -19,12 +19,15 @@ use sluice_core::key::Suite;
 use sluice_core::money::{Price, TokenPrice};
 
 use super::{Capabilities, PriceSource};
+use crate::quality::Quality;
+use crate::quality::table::QualityTable;
 
 /// A list of facts, one entry for each model of each kind of provider.
 #[derive(Debug, Clone, Default)]
 pub struct FactList {
     entries: Vec<Facts>,
     index: HashMap<(String, String), usize>,
+    qualities: QualityTable,
 }
 
 /// What is known about one model at one kind of provider.
@@ -112,7 +115,8 @@ impl FactList {
     /// The list that is a part of the program.
     pub fn built_in() -> Self {
         // A test reads it: it cannot fail here.
-        Self::parse(include_str!("../../data/models.json")).unwrap_or_default()
+        let list = Self::parse(include_str!("../../data/models.json")).unwrap_or_default();
+        Self { qualities: QualityTable::built_in(), ..list }
     }
 
     /// A list of `entries`; of two about one model the later one counts.
@@ -144,6 +148,22 @@ impl FactList {
     /// Takes over the entries of `newer`, which count before these.
     pub fn overlay(&mut self, newer: Self) {
         self.add(newer.entries);
+    }
+
+    /// How good models are.
+    pub fn qualities(&self) -> &QualityTable {
+        &self.qualities
+    }
+
+    /// This list with other figures of how good models are.
+    #[must_use]
+    pub fn with_qualities(self, qualities: QualityTable) -> Self {
+        Self { qualities, ..self }
+    }
+
+    /// How good a model with these names is; `None` where nothing is known of any of them.
+    pub fn quality(&self, names: &[&str]) -> Option<Quality> {
+        self.qualities.of(names)
     }
 
     /// What is known about a model of a kind of provider.

@@ -156,7 +156,7 @@ pub struct Model {
     /// The model that this identifier stands for (`svc/enterprise-coder-v1` and the like): requests
     /// are answered by it, and [`Model::minimum_level`] of both holds.
     pub alias_of: Option<ModelId>,
-    /// How well it does, where somebody said so.
+    /// How well it does, where anything but its price tells.
     pub quality: Option<Quality>,
     /// How fast it is before anybody has measured it, where somebody said so.
     pub pace: Option<Pace>,
@@ -166,6 +166,11 @@ pub struct Model {
 }
 
 impl Model {
+    /// How good it is taken to be: what is said of it, or else what its price tells.
+    pub fn expected_quality(&self) -> Quality {
+        self.quality.clone().unwrap_or_else(|| Quality::guess(self.price.as_ref()))
+    }
+
     /// The regions that have the model, each once, in the documented order.
     pub fn regions(&self) -> Vec<Region> {
         Region::ALL

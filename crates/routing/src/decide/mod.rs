@@ -10,6 +10,7 @@ mod stay;
 mod utility;
 
 use arrayvec::ArrayVec;
+use sluice_core::chat::ReasoningEffort;
 
 use crate::classify::Judgement;
 use crate::router::{Policy, Router};
@@ -48,6 +49,8 @@ pub struct Situation<'a> {
     pub input_tokens: f64,
     /// The request's bound on generated tokens.
     pub output_bound: Option<f64>,
+    /// The thinking effort that the request asks for.
+    pub effort: Option<ReasoningEffort>,
     /// The session's model and what holds it.
     pub held: Option<Held>,
     /// The session's number, for splits that stay the same. Any number where there is no session.

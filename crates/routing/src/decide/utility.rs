@@ -99,7 +99,8 @@ impl Expected {
         situation: &Situation<'_>,
     ) -> Score {
         let member = &router.members[contender.member];
-        let fit = member.quality.expected(&situation.judgement.probabilities).clamp(0.0, 1.0);
+        let quality = member.quality.at(situation.effort);
+        let fit = quality.expected(&situation.judgement.probabilities).clamp(0.0, 1.0);
         let thinks = member.model.capabilities.reasoning == Some(true);
         let bound = situation.output_bound.unwrap_or(f64::INFINITY);
         let output = self.output_tokens.min(bound);

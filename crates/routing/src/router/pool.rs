@@ -4,7 +4,6 @@
 //! more, a model that several providers have counts once, at its cheapest, and those stay that are
 //! not beaten in quality and price together.
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -156,7 +155,7 @@ fn worth_having(mut candidates: Vec<Candidate<'_>>) -> Vec<Candidate<'_>> {
         let (of_a, of_b) = (a.member.quality.average, b.member.quality.average);
         of_b.total_cmp(&of_a).then(a.cost.cmp(&b.cost)).then(a.place.cmp(&b.place))
     });
-    beaten.sort_by_key(|candidate| Reverse(candidate.member.quality.known));
+    beaten.sort_by_key(|candidate| candidate.member.quality.basis);
     beaten.truncate(MOST_MEMBERS - unbeaten.len());
     unbeaten.append(&mut beaten);
     unbeaten
@@ -270,7 +269,10 @@ pub(crate) mod tests {
 
     #[test]
     fn where_too_many_are_unbeaten_both_ends_stay() {
-        let models = (0..100_u64).map(|i| priced(&format!("w{i}x"), i + 1, i + 1));
+        let models = (0..100_u32).map(|i| Model {
+            quality: Some(Quality::even(0.5 + f64::from(i) / 1_000.0)),
+            ..priced(&format!("w{i}x"), u64::from(i) + 1, u64::from(i) + 1)
+        });
         let kept = ids(models);
         assert_eq!(kept.len(), MOST_MEMBERS);
         assert_eq!((kept[0].as_str(), kept[31].as_str()), ("w0x", "w99x"));

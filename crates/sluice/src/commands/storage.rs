@@ -8,7 +8,7 @@ use sluice_storage::{Location, TableSum, backup, copy, restore};
 
 use super::Exit;
 use super::records::{CommandError, Records, settle, table};
-use crate::config::CATALOG_FILE;
+use crate::config::{CATALOG_FILE, QUALITY_FILE};
 
 /// The database as a whole.
 #[derive(Debug, clap::Args)]
@@ -103,7 +103,7 @@ async fn copy_all(
         )?;
     }
     if !copied.shared {
-        let there = ["master.key", "audit.seal", "journal/", CATALOG_FILE]
+        let there = ["master.key", "audit.seal", "journal/", CATALOG_FILE, QUALITY_FILE]
             .into_iter()
             .filter(|name| old.join(name).exists());
         let files: Vec<&str> = there.collect();

@@ -35,6 +35,7 @@ use sluice_gateway::admin::Declared;
 use sluice_gateway::vendors::{self, Given, LeftOut, ProviderSettings, Vendors};
 use sluice_routing::catalog::Catalog;
 use sluice_routing::catalog::facts::FactList;
+use sluice_routing::quality::table::{self, QualityTable, Row};
 use sluice_security::kind::Kind;
 use sluice_security::scan::{Scanner, SettingsProblem};
 use sluice_security::surrogate::Surrogates;
@@ -56,6 +57,8 @@ pub(crate) const FILE_VARIABLE: &str = "SLUICE_CONFIG";
 
 /// The file of imported models and prices in the data folder.
 pub(crate) const CATALOG_FILE: &str = "catalog.json";
+/// What `sluice catalog quality import` leaves in the data folder.
+pub(crate) const QUALITY_FILE: &str = "quality.csv";
 
 /// A checked configuration. One that exists has nothing wrong.
 #[derive(Debug, Clone)]
@@ -230,6 +233,22 @@ impl Settings {
         (Self { providers, catalog, ..self.clone() }, served.left_out)
     }
 
+    /// How good models are, as far as anybody but this configuration says so.
+    pub(crate) fn qualities(&self) -> &QualityTable {
+        self.given.facts.qualities()
+    }
+
+    /// What to write, and where, so that the quality of `model` is no guess any more.
+    pub(crate) fn line_for(&self, model: &str, guessed: f64) -> String {
+        if self.given.named.iter().any(|named| named.as_str() == model) {
+            return format!("`quality = {guessed:.2}`, or what you measured, in its [[models]]");
+        }
+        format!(
+            "the lines `model,average` and `{model},{guessed:.2}`, or what you measured, in a file \
+             for `sluice catalog quality import`"
+        )
+    }
+
     /// The settings that differ between two configurations but are taken over only by a restart.
     pub(crate) fn restart_needed(old: &Self, new: &Self) -> Vec<&'static str> {
         let (server, newer) = (&old.server, &new.server);
@@ -347,6 +366,10 @@ fn known_models(
     warnings: &mut Vec<String>,
 ) -> (FactList, bool) {
     let mut facts = FactList::built_in();
+    if let Some(rows) = imported_qualities(storage, reader, warnings) {
+        let qualities = facts.qualities().with_imported(rows);
+        facts = facts.with_qualities(qualities);
+    }
     let path = storage.data_dir.0.join(CATALOG_FILE);
     let text = reader.environment.read_file(&path).ok();
     let hash = text.as_deref().and_then(hash_of);
@@ -364,6 +387,28 @@ fn known_models(
                 path.display()
             ));
             (facts, false)
+        }
+    }
+}
+
+/// What was imported of how good models are; `None` where nothing was.
+fn imported_qualities(
+    storage: &StorageSettings,
+    reader: &mut Reader<'_>,
+    warnings: &mut Vec<String>,
+) -> Option<Vec<Row>> {
+    let path = storage.data_dir.0.join(QUALITY_FILE);
+    let text = reader.environment.read_file(&path).ok();
+    let hash = text.as_deref().and_then(hash_of);
+    reader.files.push((path.clone(), hash));
+    match table::rows(&text?) {
+        Ok(rows) => Some(rows),
+        Err(wrong) => {
+            warnings.push(format!(
+                "{} is not used: {wrong}; import it again with `sluice catalog quality import`",
+                path.display()
+            ));
+            None
         }
     }
 }

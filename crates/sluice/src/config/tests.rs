@@ -60,7 +60,10 @@ fn the_documented_file_means_what_it_says() {
     assert_eq!(settings.server.metrics_listen.0.map(|address| address.port()), Some(9464));
     assert_eq!(settings.storage.data_dir.0, Path::new("etc/data"));
     assert_eq!(settings.warnings, Vec::<String>::new());
-    assert_eq!(files(&settings), ["etc/sluice.toml", "etc/data/catalog.json"]);
+    assert_eq!(
+        files(&settings),
+        ["etc/sluice.toml", "etc/data/quality.csv", "etc/data/catalog.json"]
+    );
 
     let [lab] = settings.providers.as_slice() else { panic!("one provider") };
     assert_eq!((lab.id.as_str(), lab.base_url.as_str()), ("lab", "http://127.0.0.1:9300/v1"));
@@ -318,7 +321,12 @@ fn keys_come_from_the_file_a_file_or_the_environment() {
     assert_eq!(keys, [Some("sk-usual"), Some("sk-mine"), Some("sk-from-file"), None]);
     assert_eq!(
         files(&settings),
-        ["etc/sluice.toml", "etc/secrets/key", "etc/sluice-data/catalog.json"]
+        [
+            "etc/sluice.toml",
+            "etc/secrets/key",
+            "etc/sluice-data/quality.csv",
+            "etc/sluice-data/catalog.json"
+        ]
     );
     assert!(!format!("{settings:?}").contains("sk-"));
 }
@@ -510,7 +518,7 @@ fn an_imported_list_counts_and_a_broken_one_is_a_warning() {
     let settings = load(text, &environment).unwrap();
     let price = settings.catalog.get("oa/gpt-5-mini").unwrap().price.clone().unwrap();
     assert_eq!((price.input.to_string(), price.version.as_str()), ("9".into(), "s 2027-01-01"));
-    assert_eq!(settings.files.len(), 2);
+    assert_eq!(settings.files.len(), 3);
 
     let environment = FixedEnvironment::default().file("etc/sluice-data/catalog.json", "{}");
     let settings = load(text, &environment).unwrap();

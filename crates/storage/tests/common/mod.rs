@@ -14,7 +14,7 @@ use sluice_core::money::PicoUsd;
 use sluice_core::organisation::{Actor, KeyScope};
 use sluice_core::outcome::Outcome;
 use sluice_core::region::Region;
-use sluice_core::routing::{RouteCandidate, RouteRecord};
+use sluice_core::routing::{Basis, RouteCandidate, RouteRecord};
 use sluice_core::secret::Secret;
 use sluice_core::usage::{Usage, UsageSource};
 use sluice_storage::{
@@ -184,6 +184,7 @@ pub(crate) fn usage(id: u64) -> UsageRecord {
                 provider: Some("p".into()),
                 utility: 0.5,
                 quality: 0.625,
+                basis: Some(Basis::Prior),
                 cost_usd: None,
                 first_token_ms: 800.0,
                 seconds: 2.5,

@@ -8,7 +8,8 @@ use sluice_core::level::SecurityLevel;
 use sluice_core::money::{Price, TokenPrice};
 use sluice_routing::catalog::{Capabilities, Model};
 use sluice_routing::decide::{Contender, Decision, Situation, decide};
-use sluice_routing::quality::Quality;
+use sluice_routing::quality::table::{PriceLine, QualityTable};
+use sluice_routing::quality::{Basis, Quality};
 use sluice_routing::router::{Member, Policy, Router};
 use sluice_routing::speed::Pace;
 use sluice_routing::task::{TASK_TYPES, TaskType};
@@ -44,24 +45,51 @@ fn member(name: &str, of: usize, seen: &[&Row]) -> Member {
         let (sum, weight) = by_task[task.index()];
         (task, (sum + PRIOR_PROMPTS * average) / (weight + PRIOR_PROMPTS))
     });
-    let model = Model {
+    let quality = Quality::of(Some(average), &shrunk);
+    Member::new(Arc::new(model(name, even_price(cost / tokens), quality)), 1.0)
+}
+
+/// The models of `pool` as members of which nobody says anything but the price: what `table` knows
+/// of their names, or else what their price tells.
+pub(super) fn router_without(
+    pool: &Pool,
+    policy: Policy,
+    table: &QualityTable,
+    line: PriceLine,
+) -> Router {
+    let member = |(of, name): (usize, &String)| {
+        let (mut cost, mut tokens) = (0.0, 0.0);
+        for row in &pool.rows {
+            cost += row.outcomes[of].cost;
+            tokens += row.input_tokens + answer_tokens(&row.bench);
+        }
+        let price = even_price(cost / tokens);
+        let guess = || Quality { basis: Basis::Price, ..Quality::even(line.share(Some(&price))) };
+        let quality = table.of(&[name]).unwrap_or_else(guess);
+        Member::new(Arc::new(model(name, price, Some(quality))), 1.0)
+    };
+    let members = pool.models.iter().enumerate().map(member).collect();
+    Router::new("svc/auto", policy, members)
+}
+
+fn model(name: &str, price: Price, quality: Option<Quality>) -> Model {
+    Model {
         id: ModelId::from(name),
         created: 0,
         owned_by: String::new(),
         context_window: None,
         output_limit: None,
         capabilities: Capabilities::default(),
-        price: Some(even_price(cost / tokens)),
+        price: Some(price),
         price_source: None,
         suite: Suite::Basic,
         minimum_level: SecurityLevel::Standard,
         simulated: false,
         alias_of: None,
-        quality: Quality::of(Some(average), &shrunk),
+        quality,
         pace: None,
         deployments: Vec::new(),
-    };
-    Member::new(Arc::new(model), 1.0)
+    }
 }
 
 /// How long an answer the data's costs count with.
@@ -110,6 +138,7 @@ pub(super) fn choose(
         judgement: &row.judgement,
         input_tokens: row.input_tokens,
         output_bound: None,
+        effort: None,
         held: None,
         session,
         chance: 0,

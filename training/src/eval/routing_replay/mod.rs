@@ -11,13 +11,19 @@ mod outcomes;
 mod score;
 mod seen;
 mod unseen;
+mod without;
 
 use std::path::Path;
 
 use anyhow::Result;
 
+pub(crate) use self::outcomes::{Pool, read, task_of};
+
 /// The pool whose figures may be passed on; the other one is for tuning.
 const PUBLISHED: &str = "llmrouter9";
+
+/// Where leaderboards lie, from the folder of outcomes.
+const QUALITY: &str = "../quality";
 
 /// What to do with the figures of the model cards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +43,13 @@ pub(crate) fn replay(folder: &Path, artefact: Artefact) -> Result<()> {
         println!("#### {name}, were the task of each benchmark known\n");
         tables(&pool.with_known_tasks());
     }
+    without::print(&pools, &folder.join(QUALITY))?;
     artefact::run(&pools, &hash, artefact)
+}
+
+/// The part of [`replay`] where nobody says how good the models are.
+pub(crate) fn without_quality(folder: &Path) -> Result<()> {
+    without::print(&outcomes::read(folder)?.0, &folder.join(QUALITY))
 }
 
 fn tables(pool: &outcomes::Pool) {

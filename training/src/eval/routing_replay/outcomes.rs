@@ -11,7 +11,7 @@ use sluice_routing::classify::{self, Judgement};
 use sluice_routing::task::{TASK_TYPES, TaskType};
 
 /// The file of outcomes in the folder of labelled data.
-pub(super) const FILE: &str = "multimodel_train.jsonl.gz";
+pub(crate) const FILE: &str = "multimodel_train.jsonl.gz";
 
 #[derive(Deserialize)]
 struct Line {
@@ -24,33 +24,33 @@ struct Line {
 
 /// How one model did on one prompt.
 #[derive(Debug, Clone, Copy, Deserialize)]
-pub(super) struct Outcome {
+pub(crate) struct Outcome {
     /// 0 to 1.
-    pub(super) score: f64,
+    pub(crate) score: f64,
     /// US dollars.
-    pub(super) cost: f64,
+    pub(crate) cost: f64,
 }
 
 /// One prompt.
-pub(super) struct Row {
-    pub(super) bench: String,
-    pub(super) fold: usize,
-    pub(super) judgement: Judgement,
-    pub(super) input_tokens: f64,
+pub(crate) struct Row {
+    pub(crate) bench: String,
+    pub(crate) fold: usize,
+    pub(crate) judgement: Judgement,
+    pub(crate) input_tokens: f64,
     /// In the order of [`Pool::models`].
-    pub(super) outcomes: Vec<Outcome>,
+    pub(crate) outcomes: Vec<Outcome>,
 }
 
 /// The prompts that the same models were asked.
-pub(super) struct Pool {
-    pub(super) models: Vec<String>,
-    pub(super) rows: Vec<Row>,
+pub(crate) struct Pool {
+    pub(crate) models: Vec<String>,
+    pub(crate) rows: Vec<Row>,
 }
 
 impl Pool {
     /// The same pool as a classifier would see it that is fairly sure of each benchmark's task, and
     /// has nothing to say of its complexity: what routing by task could reach.
-    pub(super) fn with_known_tasks(&self) -> Self {
+    pub(crate) fn with_known_tasks(&self) -> Self {
         let rows = self.rows.iter().map(|row| Row {
             bench: row.bench.clone(),
             fold: row.fold,
@@ -62,19 +62,24 @@ impl Pool {
     }
 }
 
-fn known(bench: &str) -> Judgement {
-    let task = match bench {
+/// The task of a benchmark.
+pub(crate) fn task_of(bench: &str) -> TaskType {
+    match bench {
         "math" | "gsm8k" | "agentverse-mgsm" => TaskType::Math,
         "mbpp" => TaskType::Code,
         _ => TaskType::Knowledge,
-    };
+    }
+}
+
+fn known(bench: &str) -> Judgement {
+    let task = task_of(bench);
     let mut probabilities = [0.25 / 12.0; TASK_TYPES];
     probabilities[task.index()] = 0.75;
     Judgement { probabilities, complexity: 0.5, agent_step: false }
 }
 
 /// The pools by name, and the BLAKE3 hash of the file.
-pub(super) fn read(folder: &Path) -> Result<(BTreeMap<String, Pool>, String)> {
+pub(crate) fn read(folder: &Path) -> Result<(BTreeMap<String, Pool>, String)> {
     let path = folder.join(FILE);
     let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let hash = blake3::hash(&bytes).to_hex().to_string();

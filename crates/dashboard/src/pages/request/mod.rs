@@ -327,6 +327,7 @@ fn shown(candidate: &RouteCandidate, fate: Badge, has_answered: bool) -> Candida
         model: candidate.model.as_str().into(),
         provider: candidate.provider.as_ref().map(|it| it.as_str().into()),
         quality: u16::try_from(whole(candidate.quality * 1_000.0)).unwrap_or(1_000),
+        basis: candidate.basis,
         cost: Cost(candidate.cost_usd.map(|usd| PicoUsd(whole(usd * 1e12)))),
         first_token: Span(Some(whole(candidate.first_token_ms))),
         fate,

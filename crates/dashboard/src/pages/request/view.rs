@@ -1,6 +1,7 @@
 use askama::Template;
 use askama::filters::HtmlSafe;
 use sluice_core::outcome::Outcome;
+use sluice_core::routing::Basis;
 
 use crate::charts::{Step, Waterfall};
 use crate::components::{Badge, Cost, Count, Figure, Share, Span, State, Text};
@@ -62,6 +63,8 @@ pub(super) struct Candidate {
     pub(super) provider: Option<Text>,
     /// Thousandths.
     pub(super) quality: u16,
+    /// What that rests on; nothing in records from before it was written down.
+    pub(super) basis: Option<Basis>,
     pub(super) cost: Cost,
     pub(super) first_token: Span,
     pub(super) fate: Badge,
@@ -97,6 +100,7 @@ pub(crate) fn route(names: Names) -> Route {
         model: names.of(model),
         provider: Some(names.of(provider)),
         quality,
+        basis: Some(Basis::Prior),
         cost: Cost(cost.map(sample::micros)),
         first_token: Span((first > 0).then_some(first)),
         fate: Badge::new(state, fate),

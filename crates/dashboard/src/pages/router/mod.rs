@@ -34,6 +34,11 @@ pub(crate) const ROUTES: &[Route] = &[
     post("/routers/{id}/remove", Access::May(Verb::RemoveRouter), |ask| Box::pin(remove(ask))),
 ];
 
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1 000")]
+fn thousandths(share: f64) -> u16 {
+    (share.clamp(0.0, 1.0) * 1_000.0).round() as u16
+}
+
 async fn begin(ask: Arc<Ask>) -> Answer {
     page(&ask, &form(&ask, &Fields::default(), None))
 }
@@ -349,8 +354,14 @@ async fn view(
         let mut parts = answered.iter();
         parts.find(|(model, _)| model.plain() == name).map(|(_, share)| *share)
     };
+    let snapshot = ask.shared.gateway.snapshot().clone();
+    let quality = |name: &str| {
+        let quality = snapshot.catalog.get(name)?.expected_quality();
+        Some((thousandths(quality.average), quality.basis))
+    };
     let members = it.spec.shares().into_iter().map(|(name, share)| Member {
         name: name.into(),
+        quality: quality(name),
         share: (it.spec.policy == Policy::Weighted).then(|| parts(share)),
         answered: share_of(name),
     });

@@ -1,4 +1,5 @@
 use askama::Template;
+use sluice_core::routing::Basis;
 
 use crate::components::{Code, Csrf, Drawn, Field, Kind, Problem, Share, Text};
 use crate::layout::{Head, Place, View};
@@ -32,6 +33,9 @@ pub(crate) struct RouterPage {
 /// A member, with its share.
 pub(super) struct Member {
     pub(super) name: Text,
+    /// How good it is taken to be, in thousandths, and what that rests on; nothing where it is not
+    /// served at present.
+    pub(super) quality: Option<(u16, Basis)>,
     /// Its share of a weighted split.
     pub(super) share: Option<Share>,
     /// Its share of the last day's requests.
@@ -86,11 +90,13 @@ fn make(names: Names) -> RouterPage {
         members: vec![
             Member {
                 name: names.of("gpt-5-mini"),
+                quality: Some((812, Basis::Prior)),
                 share: Some(Share(9, 10)),
                 answered: Some(Share(880, 1_000)),
             },
             Member {
                 name: names.of("claude-sonnet-4.5"),
+                quality: Some((880, Basis::Yours)),
                 share: Some(Share(1, 10)),
                 answered: Some(Share(120, 1_000)),
             },

@@ -66,6 +66,7 @@ impl Conversation {
             judgement,
             input_tokens: self.prompt_tokens,
             output_bound: None,
+            effort: None,
             held,
             session: 1,
             chance: 0,

@@ -2,6 +2,7 @@
 //! where it is weak.
 
 mod policy;
+mod quality;
 mod weak;
 
 use std::io::{self, Write};
@@ -113,6 +114,7 @@ fn as_json(settings: &Settings, weak: &[Value]) -> Value {
         "models": settings.catalog.models().len(),
         "routers": settings.catalog.routers().map(|router| &router.id).collect::<Vec<_>>(),
         "policy": policy::as_json(settings),
+        "quality": quality::as_json(settings),
         "warnings": settings.warnings,
         "weak": weak,
     })
@@ -149,6 +151,7 @@ fn summarise(settings: &Settings, out: &mut dyn Write) -> io::Result<()> {
     let count = models.len() - aliases - routers.len();
     writeln!(out, "models:    {count} and {aliases} second names")?;
     writeln!(out, "routers:   {} ({})", routers.len(), routers.join(", "))?;
+    quality::summarise(settings, out)?;
     for warning in &settings.warnings {
         writeln!(out, "warning:   {warning}")?;
     }
@@ -206,6 +209,9 @@ mod tests {
              provider:  lab (openai, http://127.0.0.1:9300/v1, us-east, with a key)\n\
              models:    1 and 4 second names\n\
              routers:   4 (svc/mix, svc/auto, svc/orbit, svc/nebula)\n\
+             quality:   1 by price\n\
+             \x20          mock is a guess by price; write `quality = 0.44`, or what you measured, \
+             in its [[models]]\n\
              warning:   1 of 1 models have no known price, so that their cost is unknown: mock; \
              set `price`, or use `sluice catalog import`\n"
         );

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use sluice_routing::card::{Benchmarks, Card};
+use sluice_routing::card::{Benchmarks, Card, guesses, rests_on};
+use sluice_routing::router::Router;
 
 use crate::commands::Exit;
 use crate::config::Settings;
@@ -21,6 +22,9 @@ pub(super) struct CardsArgs {
     #[arg(long)]
     json: bool,
 }
+
+/// How many guesses a card names.
+const MOST_GUESSES: usize = 5;
 
 /// What stands on a card where the configuration does not say when the router was changed.
 const UNKNOWN_DAY: &str = "unknown";
@@ -45,6 +49,7 @@ pub(super) fn run(
                 writeln!(out)?;
             }
             print(&card, out)?;
+            print_quality(router, settings, out)?;
         }
         found = true;
     }
@@ -59,6 +64,22 @@ pub(super) fn run(
         writeln!(out, "\n{}", benchmarks.note())?;
     }
     Ok(Exit::Done)
+}
+
+/// What the qualities of its members rest on, and how guesses among them come to an end.
+fn print_quality(router: &Router, settings: &Settings, out: &mut dyn Write) -> io::Result<()> {
+    let Some(bases) = rests_on(router) else { return Ok(()) };
+    writeln!(out, "  quality           {bases}")?;
+    for guess in guesses(router).take(MOST_GUESSES) {
+        let (id, quality) = (&guess.model.id, &guess.quality);
+        let line = settings.line_for(id.as_str(), quality.average);
+        writeln!(out, "    {id} is a guess by {}; write {line}", quality.basis.as_str())?;
+    }
+    let more = guesses(router).count().saturating_sub(MOST_GUESSES);
+    if more > 0 {
+        writeln!(out, "    and {more} more; `sluice catalog quality list` names them all")?;
+    }
+    Ok(())
 }
 
 fn print(card: &Card, out: &mut dyn Write) -> io::Result<()> {

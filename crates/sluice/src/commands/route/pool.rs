@@ -9,6 +9,7 @@ use sluice_core::money::{Price, TokenPrice};
 use sluice_routing::catalog::{Capabilities, Model};
 use sluice_routing::decide::MOST_CONTENDERS;
 use sluice_routing::quality::Quality;
+use sluice_routing::quality::table::QualityTable;
 use sluice_routing::router::{Member, Router};
 use sluice_routing::speed::Pace;
 use sluice_routing::task::TaskType;
@@ -78,7 +79,7 @@ fn member(fields: &Fields<'_>, router: &Router) -> Result<Member, BadLine> {
         minimum_level: SecurityLevel::Standard,
         simulated: false,
         alias_of: None,
-        quality,
+        quality: quality.or_else(|| QualityTable::built_in().of(&[id])),
         pace: Some(Pace { first_token_ms, tokens_per_second }),
         deployments: Vec::new(),
     };

@@ -1,7 +1,22 @@
-//! How well a model is expected to do.
+//! How well a model is expected to do, and what that rests on.
+//!
+//! Whoever runs the gateway knows best ([`Basis::Yours`], [`Basis::Measured`]). What is left out
+//! comes from a table of well-known models ([`table`]): of the model itself ([`Basis::Prior`]), or
+//! of its nearest relative ([`Basis::Family`]). What nobody knows is placed by its price
+//! ([`Basis::Price`]).
 
+pub mod leaderboard;
+pub mod line;
+pub mod name;
+pub mod table;
+
+use std::sync::OnceLock;
+
+use sluice_core::chat::ReasoningEffort;
 use sluice_core::money::Price;
+pub use sluice_core::routing::Basis;
 
+use self::table::PriceLine;
 use crate::task::{TASK_TYPES, TaskType};
 
 /// The share of ordinary requests that a model answers well, 0 to 1: by task type, and on average.
@@ -11,14 +26,17 @@ pub struct Quality {
     pub average: f64,
     /// By task type, in the order of [`TaskType::ALL`].
     pub by_task: [f64; TASK_TYPES],
-    /// Whether somebody said so; otherwise it is a guess.
-    pub known: bool,
+    /// What these figures rest on.
+    pub basis: Basis,
+    /// The same where a request asks for a thinking effort that the model was measured at, from
+    /// the least effort to the most. Empty where no effort was measured apart.
+    pub efforts: Vec<(ReasoningEffort, Self)>,
 }
 
 impl Quality {
-    /// The same for every task.
+    /// The same for every task, as the operator says.
     pub fn even(average: f64) -> Self {
-        Self { average, by_task: [average; TASK_TYPES], known: true }
+        Self { average, by_task: [average; TASK_TYPES], basis: Basis::Yours, efforts: Vec::new() }
     }
 
     /// `average` except where `by_task` says otherwise. Without an average, that of what is said.
@@ -35,18 +53,36 @@ impl Quality {
         Some(quality)
     }
 
-    /// A guess from what the model costs: makers price by ability. A tenfold price is worth .12;
-    /// one dollar per million tokens, three parts prompt to one part answer, stands for .68.
+    /// The figures for a request that asks for this thinking effort. Where the model was measured
+    /// at neither it nor its neighbour (`xhigh` for `high`, `minimal` for `none`), and without an
+    /// effort, what the model does by itself.
+    pub fn at(&self, effort: Option<ReasoningEffort>) -> &Self {
+        let measured = |effort| {
+            let mut efforts = self.efforts.iter();
+            efforts.find_map(|(measured, quality)| (*measured == effort).then_some(quality))
+        };
+        let Some(effort) = effort else { return self };
+        let neighbour = match effort {
+            ReasoningEffort::None => ReasoningEffort::Minimal,
+            ReasoningEffort::Minimal => ReasoningEffort::None,
+            ReasoningEffort::Low | ReasoningEffort::Medium => effort,
+            ReasoningEffort::High => ReasoningEffort::XHigh,
+            ReasoningEffort::XHigh => ReasoningEffort::High,
+        };
+        measured(effort).or_else(|| measured(neighbour)).unwrap_or(self)
+    }
+
+    /// A guess from what the model costs: makers price by ability, but what is dear is often only
+    /// old. The line is fitted to the models of [`table`] and their list prices.
     ///
-    /// Without a price, what an ordinary small model would have.
+    /// Without a price, what the cheapest would have.
     pub fn guess(price: Option<&Price>) -> Self {
-        const MISSING: f64 = 0.6;
-        let average = price.map_or(MISSING, |price| {
-            #[expect(clippy::cast_precision_loss, reason = "a price of a token is a small number")]
-            let blend = (price.input.0 as f64 * 3.0 + price.output.0 as f64) / 4.0 / 1e6;
-            (0.68 + 0.12 * blend.max(0.01).log10()).clamp(0.4, 0.92)
+        static LINE: OnceLock<PriceLine> = OnceLock::new();
+        // A test reads it: it cannot fail here.
+        let line = LINE.get_or_init(|| {
+            table::record().map_or(PriceLine { one_dollar: 0.8, tenfold: 0.5 }, |of| of.price)
         });
-        Self { known: false, ..Self::even(average) }
+        Self { basis: Basis::Price, ..Self::even(line.share(price)) }
     }
 
     /// Expected on a request whose task is `probabilities`, before its complexity is seen.
@@ -115,7 +151,7 @@ mod tests {
     fn a_dearer_model_is_guessed_to_be_better() {
         let guess = |input, output| Quality::guess(Some(&crate::testing::price(input, output)));
         assert!(guess(0.1, 0.4).average < guess(3.0, 15.0).average);
-        assert!(!guess(3.0, 15.0).known);
-        assert_eq!(Quality::guess(None).average, 0.6);
+        assert_eq!(guess(3.0, 15.0).basis, Basis::Price);
+        assert_eq!(Quality::guess(None), guess(0.001, 0.001), "nothing is known to be cheaper");
     }
 }

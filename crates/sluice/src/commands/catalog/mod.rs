@@ -14,6 +14,8 @@ use sluice_routing::catalog::litellm::{self, Import};
 use sluice_routing::catalog::{Capabilities, Model};
 use sluice_routing::router::Router;
 
+pub(crate) mod quality;
+
 use super::Exit;
 use crate::config::{CATALOG_FILE, Environment, Settings};
 
@@ -24,6 +26,9 @@ pub(crate) enum CatalogCommand {
     List(ListArgs),
     /// Imports LiteLLM's price list. It replaces what was imported before.
     Import(ImportArgs),
+    /// Shows how good models are taken to be, or imports an evaluation.
+    #[command(subcommand)]
+    Quality(quality::QualityCommand),
 }
 
 impl CatalogCommand {
@@ -32,6 +37,7 @@ impl CatalogCommand {
         match self {
             Self::List(args) => args.config.as_deref(),
             Self::Import(args) => args.config.as_deref(),
+            Self::Quality(command) => command.config(),
         }
     }
 }
@@ -80,6 +86,9 @@ pub(crate) fn run(
     match command {
         CatalogCommand::List(args) => list(args, vendors, environment, out, err),
         CatalogCommand::Import(args) => import(args, environment, clock, out, err),
+        CatalogCommand::Quality(command) => {
+            quality::run(command, vendors, environment, clock, out, err)
+        }
     }
 }
 
@@ -252,7 +261,8 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)?;
     }
-    let unfinished = path.with_extension("json.new");
+    let mut unfinished = path.as_os_str().to_owned();
+    unfinished.push(".new");
     std::fs::write(&unfinished, text)?;
     std::fs::rename(&unfinished, path)
 }
