@@ -24,7 +24,7 @@ pub(super) fn kinship(rows: &[Row]) -> Kinship {
     let (mut vv, mut vs, mut ss, mut vy, mut sy) = (1.0, 0.0, 1.0, 0.0, 0.0);
     for (i, (a, of_a)) in of_models.iter().enumerate() {
         for (b, of_b) in &of_models[..i] {
-            let versions = versions_between(a, b);
+            let Some(versions) = versions_between(a, b) else { continue };
             if a.family() != b.family() || versions.abs() > 2.0 {
                 continue;
             }

@@ -118,7 +118,8 @@ impl Ratings {
                 .iter()
                 .filter(|(other, of)| {
                     let relative = names.get(*other).is_some_and(|other| {
-                        other.family() == name.family() && versions_between(other, name).abs() < 1.0
+                        other.family() == name.family()
+                            && versions_between(other, name).is_some_and(|of| of.abs() < 1.0)
                     });
                     **other != key && relative && of.sources.len() > 1
                 })

@@ -313,7 +313,8 @@ impl QualityTable {
         let kinship = self.kinship?;
         let relatives = self.priors.iter().filter_map(|row| {
             let relative = row.name.as_ref().filter(|of| of.family() == name.family())?;
-            let versions = versions_between(name, relative);
+            let between = versions_between(name, relative);
+            let versions = between.unwrap_or(0.0);
             let doublings = match (name.size_billions(), relative.size_billions()) {
                 (Some(own), Some(others)) => (own / others).log2(),
                 (None, None) => 0.0,
@@ -323,9 +324,8 @@ impl QualityTable {
             let odds = kinship.version * versions.clamp(-2.0, 2.0)
                 + kinship.doubling * doublings.clamp(-3.0, 3.0);
             // A name without a version can be any of them.
-            let unsure = name.version().is_some() != relative.version().is_some();
-            let distance = versions.abs() + 0.5 * doublings.abs() + f64::from(u8::from(unsure));
-            Some((distance, row, odds))
+            let unsure = if between.is_none() { 1.0 } else { 0.0 };
+            Some((versions.abs() + 0.5 * doublings.abs() + unsure, row, odds))
         });
         let nearest =
             relatives.min_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.model.cmp(&b.1.model)));
@@ -334,15 +334,19 @@ impl QualityTable {
     }
 }
 
-/// By how many versions `a` is later than `b`: 0.5 from 4 to 4.5. None where one of the names says
-/// no version.
-pub fn versions_between(a: &ModelName, b: &ModelName) -> f64 {
+/// By how many versions `a` is later than `b`: 0.5 from 4 to 4.5, and 0 where neither name has one.
+/// `None` where only one of them has.
+pub fn versions_between(a: &ModelName, b: &ModelName) -> Option<f64> {
     let number = |name: &ModelName| {
         let of = name.version()?;
         let unit = if of.minor < 10 { 0.1 } else { 0.01 };
         Some(f64::from(of.major) + unit * f64::from(of.minor))
     };
-    number(a).zip(number(b)).map_or(0.0, |(a, b)| a - b)
+    match (number(a), number(b)) {
+        (Some(a), Some(b)) => Some(a - b),
+        (None, None) => Some(0.0),
+        _ => None,
+    }
 }
 
 /// Reads rows: a plain file, or what an operator has imported.
