@@ -8,215 +8,33 @@
 //! | LiveBench | `model`, and its tasks (`zebra_puzzle`, …) | percent |
 //! | plain | `model`, and task types or `average`; or `model`, `task`, `share` | shares, or percent |
 //!
+//! Each as CSV; Arena's also as the JSON and aider's as the YAML that they publish ([`sheet`]).
+//!
 //! A plain file says what share of ordinary requests a model does well, and is taken at its word.
 //! The figures of a leaderboard are relative to its exercises: [`Board::strength`] brings them to a
 //! scale without ends, from which a [`Line`] leads to that of models that both know.
 
-use std::collections::BTreeMap;
+mod columns;
+mod sheet;
+mod wrong;
+
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sluice_core::chat::ReasoningEffort;
+use sluice_core::clock::UnixMillis;
 
-use super::line::{LEAST_COMMON, logit};
+pub use self::columns::Format;
+use self::columns::{ARENA, LIVEBENCH, livebench_groups};
+use self::sheet::Sheet;
+use self::wrong::task_words;
+pub use self::wrong::{Place, Wrong};
+use super::line::logit;
 use super::name::{ModelName, effort_of_thousands};
 use crate::task::TaskType;
 
 /// The most bytes of a file; the largest leaderboards have some hundred kilobytes.
 pub const MOST_BYTES: usize = 16 << 20;
-
-/// Whose format it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// `lmarena/arena-catalog`.
-    Arena,
-    /// `Aider-AI/aider`.
-    Aider,
-    /// `vectara/hallucination-leaderboard`.
-    Vectara,
-    /// `LiveBench/livebench.github.io`.
-    LiveBench,
-    /// Shares of ordinary requests done well: one's own evaluation.
-    Plain,
-}
-
-/// Task types by column, in [`Format::Arena`]. The first that a row has counts.
-const ARENA: [(&[TaskType], &[&[&str]]); 6] = {
-    use TaskType::{
-        Code, Debug, Document, Edit, Explain, Knowledge, Math, Ops, Plan, Review, Test, Write,
-    };
-    [
-        (
-            &[Code, Edit, Debug, Test, Review, Ops],
-            &[&["coding", "industry_software_and_it_services"], &["coding"], &["full"]],
-        ),
-        (&[Document, Explain], &[&["full", "industry_software_and_it_services"], &["full"]]),
-        (&[Plan], &[&["hard_6", "industry_software_and_it_services"], &["hard_6"], &["full"]]),
-        (&[Math], &[&["math", "industry_mathematical"], &["math"], &["full"]]),
-        (&[Knowledge], &[&["full"]]),
-        (
-            &[Write],
-            &[
-                &["creative_writing", "industry_writing_and_literature_and_language"],
-                &["creative_writing"],
-                &["full"],
-            ],
-        ),
-    ]
-};
-
-/// The tasks of LiveBench, by its own groups.
-const LIVEBENCH: [(&str, &[&str]); 7] = [
-    ("Reasoning", &["theory_of_mind", "zebra_puzzle", "spatial", "logic_with_navigation"]),
-    ("Coding", &["code_generation", "code_completion"]),
-    ("Agentic Coding", &["javascript", "typescript", "python"]),
-    ("Mathematics", &["AMPS_Hard", "integrals_with_game", "math_comp", "olympiad"]),
-    ("Data Analysis", &["consecutive_events", "tablejoin", "tablereformat"]),
-    ("Language", &["connections", "plot_unscrambling", "typos"]),
-    ("IF", &["paraphrase", "simplify", "story_generation", "summarize"]),
-];
-
-/// The groups of LiveBench that a task type is judged by; all of them where there is none like it.
-fn livebench_groups(task: TaskType) -> &'static [&'static str] {
-    match task {
-        TaskType::Code | TaskType::Test => &["Coding", "Agentic Coding"],
-        TaskType::Edit | TaskType::Debug | TaskType::Ops => &["Agentic Coding"],
-        TaskType::Plan => &["Reasoning"],
-        TaskType::Math => &["Mathematics"],
-        TaskType::Write => &["IF", "Language"],
-        TaskType::Transform => &["IF", "Data Analysis"],
-        TaskType::Review | TaskType::Document | TaskType::Explain | TaskType::Knowledge => &[],
-    }
-}
-
-/// Columns that are known and say nothing of quality.
-const ASIDE: [&str; 33] = [
-    "edit_format",
-    "percent_cases_well_formed",
-    "reasoning_effort",
-    "thinking_tokens",
-    "seconds_per_case",
-    "total_cost",
-    "test_cases",
-    "date",
-    "answer_percent",
-    "summary_words",
-    "multiturn",
-    "if",
-    "expert",
-    "long_user",
-    "industry_business_and_management_and_financial_operations",
-    "english",
-    "german",
-    "french",
-    "spanish",
-    "russian",
-    "chinese",
-    "japanese",
-    "korean",
-    "full_low",
-    "full_high",
-    "source",
-    "effort",
-    "model",
-    "sources",
-    "organization",
-    "license",
-    "votes",
-    "notes",
-];
-
-/// What is wrong with a file: the line, the column, and what to do.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum Wrong {
-    /// There is nothing in it.
-    #[error("it is empty; it needs a line of column names and a line for each model")]
-    Empty,
-    /// It is longer than [`MOST_BYTES`].
-    #[error("it has {0} bytes; a leaderboard has at most {MOST_BYTES}")]
-    TooLong(usize),
-    /// It is no table.
-    #[error("{0}")]
-    Table(String),
-    /// Nobody knows what these columns are.
-    #[error(
-        "its columns are of no known leaderboard ({columns}); it needs `model` and the columns of \
-         Arena, aider, Vectara or LiveBench, or of a plain file: task types ({}) and `average`",
-        task_words()
-    )]
-    Columns {
-        /// Those that nobody knows.
-        columns: String,
-    },
-    /// A field is no number.
-    #[error("line {line}: `{column}` is {value:?}; write a number, or leave it empty")]
-    Number {
-        /// Counted from 1.
-        line: u64,
-        /// Its name.
-        column: String,
-        /// What stands there.
-        value: String,
-    },
-    /// A figure is out of bounds.
-    #[error("line {line}: `{column}` is {value}; write {bounds}")]
-    Bounds {
-        /// Counted from 1.
-        line: u64,
-        /// Its name.
-        column: String,
-        /// What stands there.
-        value: f64,
-        /// What may stand there.
-        bounds: &'static str,
-    },
-    /// Some figures are shares, some are percent.
-    #[error(
-        "line {share} has a share ({share_value}) and line {percent} a percentage ({percent_value}); \
-         write all figures from 0 to 1, or all from 0 to 100"
-    )]
-    Mixed {
-        /// The line of the first figure between 0 and 1.
-        share: u64,
-        /// That figure.
-        share_value: f64,
-        /// The line of the first figure over 1.
-        percent: u64,
-        /// That figure.
-        percent_value: f64,
-    },
-    /// Two lines are about the same model.
-    #[error("lines {first} and {second} are both about {model}; keep one of them")]
-    Twice {
-        /// The earlier line.
-        first: u64,
-        /// The later line.
-        second: u64,
-        /// The model, as it is recognised.
-        model: String,
-    },
-    /// A line without a model, or with something else that nobody can read.
-    #[error("line {line}: {problem}")]
-    Line {
-        /// Counted from 1.
-        line: u64,
-        /// What is wrong, and the fix.
-        problem: String,
-    },
-    /// Too few models of the board are known to tell what its figures are worth.
-    #[error(
-        "only {found} of its models are known with figures of their own, and {LEAST_COMMON} are \
-         needed to tell what its figures are worth; write shares of requests done well into a plain \
-         file instead"
-    )]
-    TooFewKnown {
-        /// How many there are.
-        found: usize,
-    },
-}
-
-fn task_words() -> String {
-    TaskType::ALL.map(TaskType::as_str).join(", ")
-}
 
 /// A leaderboard that was read.
 #[derive(Debug, Clone)]
@@ -240,8 +58,8 @@ pub struct BoardRow {
     pub date: Option<String>,
     /// Where a plain file has its figures from, where it says so.
     pub source: Option<String>,
-    /// The line in the file, counted from 1.
-    pub line: u64,
+    /// Where in the file it is.
+    pub place: Place,
     /// The figures by column.
     figures: BTreeMap<String, f64>,
 }
@@ -278,41 +96,25 @@ impl Board {
         if text.len() > MOST_BYTES {
             return Err(Wrong::TooLong(text.len()));
         }
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let mut reader = csv::ReaderBuilder::new()
-            .trim(csv::Trim::All)
-            // Leaderboards leave out the last fields of models that were not asked everything.
-            .flexible(true)
-            .from_reader(text.as_bytes());
-        let table = |error: csv::Error| Wrong::Table(error.to_string());
-        let columns: Vec<String> =
-            reader.headers().map_err(table)?.iter().map(str::to_owned).collect();
-        if columns.iter().all(String::is_empty) {
-            return Err(Wrong::Empty);
+        let sheet = Sheet::read(text.strip_prefix('\u{feff}').unwrap_or(text))?;
+        let mut seen = BTreeSet::new();
+        if let Some(double) = sheet.columns.iter().find(|it| !it.is_empty() && !seen.insert(*it)) {
+            return Err(Wrong::DoubleColumn(double.clone()));
         }
-        let format = Format::of(&columns)?;
-        let mut rows = Vec::new();
-        for record in reader.records() {
-            let record = record.map_err(table)?;
-            let line = record.position().map_or(0, csv::Position::line);
-            if record.len() > columns.len() {
-                let problem = format!(
-                    "it has {} fields, and the first line names {}; put quotes around a field \
-                     with a comma",
-                    record.len(),
-                    columns.len()
-                );
-                return Err(Wrong::Line { line, problem });
-            }
-            let fields = columns.iter().map(String::as_str).zip(record.iter());
-            rows.push(row(format, line, fields)?);
-        }
+        let format = Format::of(&sheet.columns)?;
+        let rows = sheet.lines.iter().map(|(place, fields)| {
+            let columns = sheet.columns.iter().map(String::as_str);
+            row(format, *place, columns.zip(fields.iter().map(String::as_str)))
+        });
+        let rows = rows.collect::<Result<Vec<_>, _>>()?;
         if rows.is_empty() {
             return Err(Wrong::Empty);
         }
         let mut board = Self { format, rows };
         if format == Format::Plain {
-            board.rows = joined(board.rows)?;
+            if sheet.columns.iter().any(|column| column == "task") {
+                board.rows = joined(board.rows)?;
+            }
             board.as_shares()?;
         }
         board.refuse_doubles()?;
@@ -329,8 +131,7 @@ impl Board {
                     task,
                     TaskType::Code | TaskType::Edit | TaskType::Debug | TaskType::Test
                 );
-                // Of the refactorings there is only a first try.
-                let solved = row.figure("pass_rate_2").or(row.figure("pass_rate_1"))?;
+                let solved = solved(row)?;
                 is_code.then(|| logit(solved / 100.0))
             }
             Format::Vectara => {
@@ -365,9 +166,9 @@ impl Board {
         for row in &self.rows {
             for value in row.figures.values().copied() {
                 if value > 0.0 && value < 1.0 {
-                    share.get_or_insert((row.line, value));
+                    share.get_or_insert((row.place, value));
                 } else if value > 1.0 {
-                    percent.get_or_insert((row.line, value));
+                    percent.get_or_insert((row.place, value));
                 }
             }
         }
@@ -386,31 +187,31 @@ impl Board {
     }
 
     /// aider runs a model with several formats of edits: its best run counts. Elsewhere two lines
-    /// with one name are a mistake.
+    /// with one name are a mistake, but for what several sources say of it in a plain file.
     fn refuse_doubles(&mut self) -> Result<(), Wrong> {
-        let mut seen: BTreeMap<(String, Option<ReasoningEffort>), usize> = BTreeMap::new();
+        let mut seen: BTreeMap<(String, Option<ReasoningEffort>, Option<String>), usize> =
+            BTreeMap::new();
         let mut kept: Vec<BoardRow> = Vec::with_capacity(self.rows.len());
         for row in std::mem::take(&mut self.rows) {
             let name = match self.format {
                 Format::Plain => row.key(),
                 _ => row.name.clone(),
             };
-            match seen.entry((name, row.effort)) {
+            match seen.entry((name, row.effort, row.source.clone())) {
                 Entry::Vacant(new) => {
                     new.insert(kept.len());
                     kept.push(row);
                 }
                 Entry::Occupied(old) if self.format == Format::Aider => {
                     let earlier = &mut kept[*old.get()];
-                    let solved = |row: &BoardRow| row.figure("pass_rate_2").unwrap_or(-1.0);
                     if solved(&row) > solved(earlier) {
                         *earlier = row;
                     }
                 }
                 Entry::Occupied(old) => {
                     return Err(Wrong::Twice {
-                        first: kept[*old.get()].line,
-                        second: row.line,
+                        first: kept[*old.get()].place,
+                        second: row.place,
                         model: row.key(),
                     });
                 }
@@ -431,78 +232,18 @@ pub fn arena_rating(row: &BoardRow, task: TaskType) -> Option<f64> {
     ways.iter().find_map(|columns| row.mean(columns))
 }
 
+/// The percentage of exercises that aider solved with a model, at the last try: of refactorings
+/// there is only a first one.
+fn solved(row: &BoardRow) -> Option<f64> {
+    row.figure("pass_rate_2").or(row.figure("pass_rate_1"))
+}
+
 /// Odds of ten to one are 400 points of a rating.
 const POINT: f64 = std::f64::consts::LN_10 / 400.0;
 
-impl Format {
-    /// The format that has these columns.
-    fn of(columns: &[String]) -> Result<Self, Wrong> {
-        let has = |name: &str| columns.iter().any(|column| column == name);
-        let is_task = |name: &str| TaskType::parse(name).is_some() || name == "average";
-        let is_livebench = |name: &str| LIVEBENCH.iter().any(|(_, tasks)| tasks.contains(&name));
-        let format = if !has("model") {
-            None
-        } else if has("full") && has("coding") {
-            Some(Self::Arena)
-        } else if has("pass_rate_1") {
-            Some(Self::Aider)
-        } else if has("hallucination_percent") {
-            Some(Self::Vectara)
-        } else if columns.iter().any(|column| is_livebench(column)) {
-            Some(Self::LiveBench)
-        } else if columns.iter().any(|column| is_task(column)) || has("task") && has("share") {
-            Some(Self::Plain)
-        } else {
-            None
-        };
-        let is_known = |name: &str| {
-            let counts = match format {
-                Some(Self::Arena) => {
-                    ARENA.iter().any(|(_, ways)| ways.iter().any(|way| way.contains(&name)))
-                }
-                Some(Self::Aider) => name == "pass_rate_1" || name == "pass_rate_2",
-                Some(Self::Vectara) => name == "hallucination_percent",
-                Some(Self::LiveBench) => is_livebench(name),
-                Some(Self::Plain) => is_task(name) || name == "task" || name == "share",
-                None => false,
-            };
-            counts || ASIDE.contains(&name)
-        };
-        let unknown: Vec<&str> =
-            columns.iter().map(String::as_str).filter(|name| !is_known(name)).collect();
-        match format {
-            // A leaderboard may have grown a column; in a plain file it is a task type misspelt.
-            Some(format) if format != Self::Plain || unknown.is_empty() => Ok(format),
-            _ => Err(Wrong::Columns { columns: unknown.join(", ") }),
-        }
-    }
-
-    /// What its source is called.
-    pub fn source(self) -> &'static str {
-        match self {
-            Self::Arena => "Arena",
-            Self::Aider => "aider",
-            Self::Vectara => "Vectara",
-            Self::LiveBench => "LiveBench",
-            Self::Plain => "own evaluation",
-        }
-    }
-
-    /// What its figures may be.
-    fn bounds(self) -> (std::ops::RangeInclusive<f64>, &'static str) {
-        match self {
-            Self::Arena => (0.0..=4_000.0, "a rating from 0 to 4000"),
-            Self::Plain => (0.0..=100.0, "a share from 0 to 1 or a percentage from 0 to 100"),
-            Self::Aider | Self::Vectara | Self::LiveBench => {
-                (0.0..=100.0, "a percentage from 0 to 100")
-            }
-        }
-    }
-}
-
 fn row<'a>(
     format: Format,
-    line: u64,
+    place: Place,
     fields: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> Result<BoardRow, Wrong> {
     let mut row = BoardRow {
@@ -511,18 +252,22 @@ fn row<'a>(
         effort: None,
         date: None,
         source: None,
-        line,
+        place,
         figures: BTreeMap::new(),
     };
-    let (mut task, mut thinking) = (None, None);
+    let (mut task, mut share, mut thinking) = (None, None, None);
     for (column, text) in fields {
         if text.is_empty() {
             continue;
         }
         match column {
             "model" => text.clone_into(&mut row.name),
-            "date" => row.date = Some(text.to_owned()),
-            "source" | "sources" => row.source = Some(text.to_owned()),
+            "date" if is_day(text) => row.date = Some(text.to_owned()),
+            "date" if format == Format::Plain => {
+                let problem = format!("`date` is {text:?}; write a day, such as 2026-11-21");
+                return Err(Wrong::Line { line: place, problem });
+            }
+            "source" => row.source = Some(text.to_owned()),
             "task" => task = Some(text),
             "effort" | "reasoning_effort" => {
                 let effort = ReasoningEffort::parse(text);
@@ -531,32 +276,39 @@ fn row<'a>(
                         "`{column}` is {text:?}; write none, minimal, low, medium, high or xhigh"
                     )
                 };
-                row.effort = Some(effort.ok_or_else(|| Wrong::Line { line, problem: problem() })?);
+                row.effort =
+                    Some(effort.ok_or_else(|| Wrong::Line { line: place, problem: problem() })?);
             }
-            "thinking_tokens" => thinking = Some(effort_of_budget(number(line, column, text)?)),
-            _ if ASIDE.contains(&column) && !(format == Format::Arena && column == "if") => {}
-            _ => {
-                let value = number(line, column, text)?;
-                let (range, bounds) = format.bounds();
-                if !range.contains(&value) {
-                    let column = column.to_owned();
-                    return Err(Wrong::Bounds { line, column, value, bounds });
-                }
+            "thinking_tokens" => thinking = Some(effort_of_budget(number(place, column, text)?)),
+            "share" if format == Format::Plain => {
+                share = Some(figure(format, place, column, text)?)
+            }
+            _ if format.counts(column) => {
+                let value = figure(format, place, column, text)?;
                 row.figures.insert(column.to_owned(), value);
             }
+            _ => {}
         }
     }
+    let wrong = |problem: String| Err(Wrong::Line { line: place, problem });
     if row.name.is_empty() {
-        return Err(Wrong::Line { line, problem: "`model` is empty; name the model".into() });
+        return wrong("`model` is empty; name the model".into());
     }
-    if let Some(task) = task {
-        if TaskType::parse(task).is_none() && task != "average" {
-            let problem = format!("{task:?} is no task type; write average, {}", task_words());
-            return Err(Wrong::Line { line, problem });
-        }
-        if let Some(share) = row.figures.remove("share") {
+    match (task, share) {
+        (Some(task), Some(share)) if task == "average" || TaskType::parse(task).is_some() => {
             row.figures.insert(task.to_owned(), share);
         }
+        (Some(task), Some(_)) => {
+            return wrong(format!("{task:?} is no task type; write average, {}", task_words()));
+        }
+        (None, Some(_)) => return wrong("`task` is empty; write average or a task type".into()),
+        (_, None) => {}
+    }
+    if format == Format::Plain && row.figures.is_empty() {
+        return wrong(format!(
+            "it says nothing of {}; write a figure, or leave the line out",
+            row.name
+        ));
     }
     row.known = ModelName::parse(&row.name);
     let named = row.known.as_ref().and_then(ModelName::effort);
@@ -571,7 +323,22 @@ fn effort_of_budget(tokens: f64) -> ReasoningEffort {
     effort_of_thousands(thousands)
 }
 
-fn number(line: u64, column: &str, text: &str) -> Result<f64, Wrong> {
+/// A figure within the bounds of the format.
+fn figure(format: Format, line: Place, column: &str, text: &str) -> Result<f64, Wrong> {
+    let value = number(line, column, text)?;
+    let (range, bounds) = format.bounds();
+    if !range.contains(&value) {
+        return Err(Wrong::Bounds { line, column: column.to_owned(), value, bounds });
+    }
+    Ok(value)
+}
+
+/// Whether a text is a day, such as `2026-11-21`.
+pub fn is_day(text: &str) -> bool {
+    text.len() == 10 && UnixMillis::parse(text).is_some()
+}
+
+fn number(line: Place, column: &str, text: &str) -> Result<f64, Wrong> {
     let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
     value.ok_or_else(|| Wrong::Number { line, column: column.to_owned(), value: text.to_owned() })
 }
@@ -579,19 +346,19 @@ fn number(line: u64, column: &str, text: &str) -> Result<f64, Wrong> {
 /// The lines of a plain file with one task each, joined by model.
 fn joined(rows: Vec<BoardRow>) -> Result<Vec<BoardRow>, Wrong> {
     let mut joined: Vec<BoardRow> = Vec::new();
-    let mut places: BTreeMap<(String, Option<ReasoningEffort>), usize> = BTreeMap::new();
+    let mut places = BTreeMap::new();
     for row in rows {
-        match places.entry((row.key(), row.effort)) {
+        match places.entry((row.key(), row.effort, row.source.clone())) {
             Entry::Vacant(new) => {
                 new.insert(joined.len());
                 joined.push(row);
             }
             Entry::Occupied(old) => {
-                let first = &mut joined[*old.get()];
+                let first: &mut BoardRow = &mut joined[*old.get()];
                 for (column, value) in row.figures {
                     if first.figures.insert(column.clone(), value).is_some() {
                         let model = format!("{} at {column}", first.key());
-                        return Err(Wrong::Twice { first: first.line, second: row.line, model });
+                        return Err(Wrong::Twice { first: first.place, second: row.place, model });
                     }
                 }
             }

@@ -147,35 +147,41 @@ impl Row {
         a.model.cmp(&b.model).then_with(|| effort(a).cmp(&effort(b)))
     }
 
-    /// How many sources its figures have.
+    /// How many sources the figures of a row of the program have.
     pub fn sources(&self) -> usize {
         self.source.split(' ').filter(|name| !name.is_empty()).count()
     }
 
     /// These figures, and those of `base` where the row says nothing. An average alone moves all
-    /// of them by as much.
+    /// of them by as much, and the efforts of `base` are moved as its own figures are.
     fn over(&self, base: Option<&Quality>, basis: Basis) -> Option<Quality> {
         let said = TaskType::ALL.into_iter().zip(self.by_task);
         let said: Vec<(TaskType, f64)> =
             said.filter_map(|(task, share)| Some((task, share?))).collect();
-        let mut quality = match base {
-            None => Quality::of(self.average, &said)?,
-            Some(base) => {
-                let mut quality = Quality { efforts: Vec::new(), ..base.clone() };
-                if let Some(average) = self.average {
-                    quality = moved(&quality, logit(average) - logit(base.average));
-                    quality.average = average;
-                }
-                for (task, share) in &said {
-                    quality.by_task[task.index()] = *share;
-                }
-                if self.average.is_none() {
-                    quality.average = mean(&quality.by_task);
-                }
-                quality
-            }
+        let Some(base) = base else {
+            return Some(Quality { basis, ..Quality::of(self.average, &said)? });
         };
-        quality.basis = basis;
+        let mut quality = Quality { basis, efforts: Vec::new(), ..base.clone() };
+        if let Some(average) = self.average {
+            quality = moved(&quality, logit(average) - logit(base.average));
+            quality.average = average;
+        }
+        for (task, share) in &said {
+            quality.by_task[task.index()] = *share;
+        }
+        if self.average.is_none() {
+            quality.average = mean(&quality.by_task);
+        }
+        let shifted =
+            |share: f64, from: f64, to: f64| logistic(logit(share) + logit(to) - logit(from));
+        quality.efforts = base.efforts.clone();
+        for (_, of) in &mut quality.efforts {
+            of.average = shifted(of.average, base.average, quality.average);
+            for (task, share) in of.by_task.iter_mut().enumerate() {
+                *share = shifted(*share, base.by_task[task], quality.by_task[task]);
+            }
+            of.basis = basis;
+        }
         Some(quality)
     }
 }
@@ -246,31 +252,54 @@ impl QualityTable {
         self.explain(names).map(|(quality, _)| quality)
     }
 
-    /// The same, with the row that says so.
-    pub fn explain(&self, names: &[&str]) -> Option<(Quality, &Row)> {
+    /// The same, with the rows that say so, the latest first.
+    pub fn explain(&self, names: &[&str]) -> Option<(Quality, Vec<&Row>)> {
         let known: Vec<ModelName> =
             names.iter().filter_map(|name| ModelName::parse(name)).collect();
         let base = known.iter().find_map(|name| self.prior(name));
         let exact = names.iter().map(|name| name.to_lowercase());
         let keys = known.iter().filter(|name| !name.is_quantised()).map(ModelName::key);
         let mut rows = exact.chain(keys).map(|name| self.imported_as(&name));
-        let Some(rows) = rows.find(|rows| !rows.is_empty()) else { return base };
-        let base = base.map(|(quality, _)| quality);
-        let effort = known.first().and_then(ModelName::effort);
-        let by_itself = *rows.iter().find(|row| row.effort == effort).or(rows.first())?;
-        let mut quality = by_itself.over(base.as_ref(), Basis::Measured)?;
-        let of_effort = |row: &&Row| {
-            let base = base.as_ref().map(|base| base.at(row.effort));
-            Some((row.effort?, row.over(base, Basis::Measured)?))
+        let Some(rows) = rows.find(|rows| !rows.is_empty()) else {
+            return base.map(|(quality, row)| (quality, vec![row]));
         };
-        quality.efforts = rows.iter().filter_map(of_effort).collect();
-        quality.efforts.sort_by_key(|(effort, _)| *effort as u8);
-        Some((quality, by_itself))
+        // The name may say how long the model thinks, whatever a request asks for.
+        let fixed = known.first().and_then(ModelName::effort);
+        let at = |effort| rows.iter().copied().filter(move |row| row.effort == effort);
+        let by_itself = match fixed {
+            Some(_) if at(fixed).next().is_some() => at(fixed).collect(),
+            _ => at(None).collect::<Vec<_>>(),
+        };
+        let over = |rows: &[&Row], base: Option<Quality>| {
+            rows.iter().fold(base, |below, row| row.over(below.as_ref(), Basis::Measured).or(below))
+        };
+        let (mut quality, said) = match (base, by_itself.is_empty()) {
+            (base, false) => (over(&by_itself, base.map(|(quality, _)| quality))?, by_itself),
+            (Some((quality, row)), true) => (quality, vec![row]),
+            // Nothing else is known of it.
+            (None, true) => (over(&rows[..1], None)?, rows[..1].to_vec()),
+        };
+        if fixed.is_none() {
+            let mut efforts: Vec<ReasoningEffort> =
+                rows.iter().filter_map(|row| row.effort).collect();
+            efforts.dedup();
+            for effort in efforts {
+                let below = Quality { efforts: Vec::new(), ..quality.at(Some(effort)).clone() };
+                let measured = over(&at(Some(effort)).collect::<Vec<_>>(), Some(below))?;
+                quality.efforts.retain(|(other, _)| *other != effort);
+                quality.efforts.push((effort, measured));
+            }
+            quality.efforts.sort_by_key(|(effort, _)| *effort as u8);
+        }
+        Some((quality, said.into_iter().rev().collect()))
     }
 
-    /// What was imported under this name, or for the model that is recognised as it.
+    /// What was imported under this name, or for the model that is recognised as it: by effort, the
+    /// latest last.
     fn imported_as(&self, name: &str) -> Vec<&Row> {
-        self.imported.iter().filter(|row| row.model == name).collect()
+        let mut rows: Vec<&Row> = self.imported.iter().filter(|row| row.model == name).collect();
+        rows.sort_by(|a, b| Row::in_order(a, b).then_with(|| a.date.cmp(&b.date)));
+        rows
     }
 
     /// What the table says of a model, or of its nearest relative.
@@ -295,7 +324,8 @@ impl QualityTable {
             // The name says how long it thinks, whatever a request asks for.
             let mut fixed = of_model.at(Some(effort)).clone();
             fixed.efforts = Vec::new();
-            return Some((fixed, by_itself));
+            let row = of.iter().find(|row| row.effort == Some(effort));
+            return Some((fixed, row.unwrap_or(by_itself)));
         }
         Some((of_model, by_itself))
     }
@@ -383,6 +413,18 @@ pub fn to_csv(rows: &[Row]) -> Result<String, csv::Error> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// A leaderboard on the scale of a table.
+#[derive(Debug)]
+pub struct Scaled {
+    /// What it says of its models.
+    pub rows: Vec<Row>,
+    /// Models of which it says too little, where nothing else is known of them.
+    pub left_out: Vec<String>,
+}
+
+/// The least number of task types that tell of a whole model.
+const LEAST_TASKS: usize = 4;
+
 /// What a leaderboard's models are worth beside those of `table`.
 ///
 /// Shares of a plain file stay as they are. The figures of a leaderboard get the mean and the
@@ -393,31 +435,11 @@ pub fn on_scale(
     table: &QualityTable,
     source: &str,
     date: &str,
-) -> Result<Vec<Row>, Wrong> {
+) -> Result<Scaled, Wrong> {
     let mut rows: Vec<Row> = board.rows.iter().map(Row::of).collect();
+    let mut left_out = Vec::new();
     if board.format != Format::Plain {
-        let mut most_common = 0;
-        let mut lines = [None; TASK_TYPES];
-        for task in TaskType::ALL {
-            let pairs: Vec<(f64, f64)> = board
-                .rows
-                .iter()
-                .filter_map(|row| {
-                    let known = row.known.as_ref().filter(|known| !known.is_quantised())?;
-                    let (of, _) = table.prior(known)?;
-                    if of.basis != Basis::Prior {
-                        return None;
-                    }
-                    let share = of.at(row.effort).by_task[task.index()];
-                    Some((board.strength(row, task)?, logit(share)))
-                })
-                .collect();
-            most_common = most_common.max(pairs.len());
-            lines[task.index()] = Line::through(&pairs).ok();
-        }
-        if lines.iter().all(Option::is_none) {
-            return Err(Wrong::TooFewKnown { found: most_common });
-        }
+        let lines = lines_to(board, table)?;
         for (row, of) in rows.iter_mut().zip(&board.rows) {
             for task in TaskType::ALL {
                 let strength = board.strength(of, task).zip(lines[task.index()]);
@@ -425,7 +447,15 @@ pub fn on_scale(
                     strength.map(|(strength, line)| logistic(line.at(strength)));
             }
         }
-        rows.retain(|row| row.by_task.iter().any(Option::is_some));
+        rows.retain(|row| {
+            let said = row.by_task.iter().flatten().count();
+            let is_told = said >= LEAST_TASKS
+                || (said > 0 && row.name.as_ref().is_some_and(|name| table.prior(name).is_some()));
+            if !is_told {
+                left_out.push(row.model.clone());
+            }
+            is_told
+        });
         rows = best_of_each(rows);
     }
     for row in &mut rows {
@@ -436,7 +466,27 @@ pub fn on_scale(
             date.clone_into(&mut row.date);
         }
     }
-    Ok(rows)
+    Ok(Scaled { rows, left_out })
+}
+
+/// By task type, how the strengths of a leaderboard become those of `table`.
+fn lines_to(board: &Board, table: &QualityTable) -> Result<[Option<Line>; TASK_TYPES], Wrong> {
+    let mut most_common = 0;
+    let lines = TaskType::ALL.map(|task| {
+        let pairs = board.rows.iter().filter_map(|row| {
+            let known = row.known.as_ref().filter(|known| !known.is_quantised())?;
+            let (of, _) = table.prior(known).filter(|(of, _)| of.basis == Basis::Prior)?;
+            let share = of.at(row.effort).by_task[task.index()];
+            Some((board.strength(row, task)?, logit(share)))
+        });
+        let pairs: Vec<(f64, f64)> = pairs.collect();
+        most_common = most_common.max(pairs.len());
+        Line::through(&pairs).ok()
+    });
+    if lines.iter().all(Option::is_none) {
+        return Err(Wrong::TooFewKnown { found: most_common });
+    }
+    Ok(lines)
 }
 
 /// Of several rows of one model (snapshots of it, say), the latest, and of those the best.

@@ -101,16 +101,61 @@ fn bad_files_are_told_with_line_column_and_fix() {
         ),
         (
             "model,average\ngpt-5-mini,0.5\nopenai/gpt-5-mini-2025-08-07,0.6\n",
-            "lines 2 and 3 are both about gpt-5-mini",
+            "line 2 and line 3 are both about gpt-5-mini",
         ),
         ("model,task,share\na,cod,0.5\n", "line 2: \"cod\" is no task type"),
+        ("model,task,share\na,,0.5\n", "line 2: `task` is empty"),
+        ("model,share\na,0.5\n", "of no known leaderboard (share)"),
+        ("model,average,code\na,0.5,\nb,,\n", "line 3: it says nothing of b"),
+        ("model,average,average\na,0.5,0.6\n", "names `average` twice"),
+        ("model,average\na,0.5\na,0.6\n", "line 2 and line 3 are both about a"),
+        ("model,average,date\na,0.5,soon\n", "line 2: `date` is \"soon\"; write a day"),
+        ("{\"full\": {\"a\": 1200}}", "expected Arena's"),
+        ("{\"full\": ", "expected Arena's"),
+        ("{}", "it is empty"),
+        ("- a\n", "line 1: expected a run of aider"),
+        ("- model: [\n", "while parsing"),
         ("model,effort,average\na,much,0.5\n", "line 2: `effort` is \"much\"; write none,"),
-        ("model,full,coding,math\na,1200,1200,1200\na,1300,1300,1300\n", "lines 2 and 3"),
+        ("model,full,coding,math\na,1200,1200,1200\na,1300,1300,1300\n", "line 2 and line 3"),
         ("model,full,coding,math\na,12000,1200,1200\n", "a rating from 0 to 4000"),
     ] {
         let found = wrong(text);
         assert!(found.contains(expected), "{text:?}: {found}");
     }
+}
+
+#[test]
+fn leaderboards_are_read_as_they_are_published() {
+    let arena = board(
+        r#"{"full": {"gpt-5-high": {"rating": 1450.5, "rating_q975": 1460.0}, "o3": {"rating": 1400}},
+            "coding": {"gpt-5-high": {"rating": 1470.0}},
+            "a_new_category": {"o3": {"rating": 1.0}}}"#,
+    );
+    assert_eq!((arena.format, arena.rows.len()), (Format::Arena, 2));
+    assert_eq!(arena.rows[0].key(), "gpt-5");
+    assert_eq!(arena_rating(&arena.rows[0], TaskType::Code), Some(1470.0));
+    assert_eq!(arena_rating(&arena.rows[1], TaskType::Code), Some(1400.0), "the whole");
+
+    let aider = board(
+        "- dirname: 2025-02-25-20-23-07--gemini-pro\n  model: Gemini 2.0 Pro exp-02-05\n  \
+         commit_hash: 2fccd47\n  pass_rate_1: 20.4\n  pass_rate_2: 35.6\n  command: aider \
+         --model gemini\n  date: 2025-02-25\n\n- model: o3 (high)\n  pass_rate_1: 40\n  \
+         pass_rate_2: 81.3\n  versions: 0.69.2.dev\n",
+    );
+    assert_eq!((aider.format, aider.rows.len()), (Format::Aider, 2));
+    assert_eq!(aider.rows[0].date.as_deref(), Some("2025-02-25"));
+    assert_eq!(aider.rows[1].effort, Some(ReasoningEffort::High));
+    assert_eq!(aider.rows[1].figure("pass_rate_2"), Some(81.3));
+    assert_eq!(aider.rows[1].place, Place::Line(9));
+
+    // A leaderboard may grow a column, of words or of other figures.
+    let grown = board("model,hallucination_percent,maker,tokens\no3,3.7,OpenAI,123456\n");
+    assert_eq!(grown.rows[0].figure("hallucination_percent"), Some(3.7));
+    assert_eq!(grown.rows[0].figure("tokens"), None);
+
+    // Written by a spreadsheet: a byte order mark, and lines that end with CR LF.
+    let own = board("\u{feff}model,average\r\nmine,0.8\r\n");
+    assert_eq!(own.rows[0].figure("average"), Some(0.8));
 }
 
 #[test]

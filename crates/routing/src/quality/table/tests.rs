@@ -13,7 +13,9 @@ fn imported(text: &str) -> QualityTable {
 #[test]
 fn the_table_of_the_program_is_read() {
     let table = rows(PRIORS).unwrap();
-    assert!(table.len() > 200, "{}", table.len());
+    let models: std::collections::BTreeSet<&str> =
+        table.iter().map(|row| row.model.as_str()).collect();
+    assert!(models.len() >= 220, "the documentation says so: {}", models.len());
     for row in &table {
         let name = row.name.as_ref().map(ModelName::key);
         assert_eq!(name.as_deref(), Some(row.model.as_str()), "what its own key means");
@@ -78,7 +80,7 @@ fn what_was_imported_counts_first() {
     let table = imported("model,average\ngpt-5-mini,0.5\nmy-model,0.9\n");
     let (quality, row) = table.explain(&["azure/gpt-5-mini"]).unwrap();
     assert_eq!((quality.average, quality.basis), (0.5, Basis::Measured));
-    assert_eq!(row.model, "gpt-5-mini");
+    assert_eq!(row[0].model, "gpt-5-mini");
     let code = TaskType::Code.index();
     assert!(quality.by_task[code] < prior.by_task[code], "an average moves all tasks");
     assert_eq!(table.of(&["My-Model"]).unwrap().by_task, [0.9; TASK_TYPES]);
@@ -99,6 +101,51 @@ fn what_was_imported_for_an_id_goes_before_what_the_name_at_the_provider_means()
 }
 
 #[test]
+fn what_was_imported_moves_the_efforts_too() {
+    let prior = built_in("gpt-5");
+    let (low, high) = (Some(ReasoningEffort::Low), Some(ReasoningEffort::High));
+    let quality = imported("model,average\ngpt-5,0.5\n").of(&["gpt-5"]).unwrap();
+    assert_eq!((quality.average, quality.basis), (0.5, Basis::Measured));
+    assert!(quality.at(low).average < quality.at(high).average, "as they lay to each other");
+    assert!(quality.at(high).average < prior.at(high).average);
+    assert_eq!(quality.at(high).basis, Basis::Measured);
+
+    // Of one effort alone: the others stay, and so does what the model does by itself.
+    let table = imported("model,effort,average\ngpt-5,high,0.5\n");
+    let quality = table.of(&["gpt-5"]).unwrap();
+    assert_eq!(quality.at(high).average, 0.5);
+    assert_eq!((quality.average, quality.basis), (prior.average, Basis::Prior));
+    assert_eq!(quality.at(low), prior.at(low));
+    assert_eq!(table.of(&["gpt-5-high"]).unwrap().average, 0.5);
+    assert_eq!(table.of(&["gpt-5-high"]).unwrap().efforts, []);
+}
+
+#[test]
+fn of_several_sources_each_says_what_it_knows() {
+    let table = imported(
+        "model,source,date,average,code\n\
+         gpt-5-mini,new,2026-11-02,,0.9\n\
+         gpt-5-mini,old,2026-11-01,0.5,0.4\n",
+    );
+    let (quality, rows) = table.explain(&["gpt-5-mini"]).unwrap();
+    assert_eq!(quality.by_task[TaskType::Code.index()], 0.9, "the latest");
+    assert!(quality.by_task[TaskType::Math.index()] < built_in("gpt-5-mini").average);
+    let sources: Vec<&str> = rows.iter().map(|row| row.source.as_str()).collect();
+    assert_eq!(sources, ["new", "old"]);
+}
+
+#[test]
+fn a_board_of_one_task_tells_nothing_of_an_unknown_model() {
+    let mut text = "model,hallucination_percent\nsomething-new,2.0\n".to_owned();
+    for (i, name) in ["gpt-4o", "gpt-4.1", "gpt-5", "o3", "gpt-4o-mini"].iter().enumerate() {
+        text.push_str(&format!("{name},{}\n", i + 1));
+    }
+    let board = Board::read(&text).unwrap();
+    let scaled = on_scale(&board, &QualityTable::built_in(), "Vectara", "2026-01-01").unwrap();
+    assert_eq!((scaled.rows.len(), scaled.left_out), (5, vec!["something-new".to_owned()]));
+}
+
+#[test]
 fn a_leaderboard_is_brought_to_the_scale_of_the_table() {
     let names =
         ["gpt-4o", "gpt-4o-mini", "gpt-4.1", "gpt-4.1-mini", "claude-sonnet-4", "brand-new"];
@@ -107,7 +154,8 @@ fn a_leaderboard_is_brought_to_the_scale_of_the_table() {
         text.push_str(&format!("{name},{},{}\n", i, 20 + 10 * i));
     }
     let board = Board::read(&text).unwrap();
-    let rows = on_scale(&board, &QualityTable::built_in(), "aider", "2026-01-01").unwrap();
+    let scaled = on_scale(&board, &QualityTable::built_in(), "aider", "2026-01-01").unwrap();
+    let rows = scaled.rows;
     assert_eq!(rows.len(), names.len());
     let new = rows.iter().find(|row| row.model == "brand-new").unwrap();
     let code = TaskType::Code.index();
