@@ -32,10 +32,11 @@ struct SecurityArguments {
 
 #[derive(clap::Args)]
 struct RoutingArguments {
-    /// The folder with the labelled data [default: ../shared/data/routing].
+    /// The folder with the labelled data, beside which there are folders `quality` and `catalogue`
+    /// [default: ../shared/data/routing].
     #[arg(long)]
     data: Option<std::path::PathBuf>,
-    /// Further arguments, such as `--write`.
+    /// Further arguments, such as `--without-quality` (that part alone) or `--write`.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     further: Vec<String>,
 }

@@ -147,9 +147,10 @@ pub fn rests_on(router: &Router) -> Option<String> {
     Some(parts.join(", "))
 }
 
-/// The members of which nobody has measured the quality itself.
+/// The members of which nobody has measured the quality itself, but for simulated ones.
 pub fn guesses(router: &Router) -> impl Iterator<Item = &Member> {
-    router.members.iter().filter(|member| member.quality.basis.is_guess())
+    let members = router.members.iter().filter(|member| !member.model.simulated);
+    members.filter(|member| member.quality.basis.is_guess())
 }
 
 impl PricingTier {

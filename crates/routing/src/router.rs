@@ -160,6 +160,19 @@ impl Router {
         router
     }
 
+    /// The same router over other members: a weight of cost that was found for its own ones is found
+    /// anew.
+    #[must_use]
+    pub fn over(&self, members: Vec<Member>) -> Self {
+        let is_found =
+            self.policy == Policy::Fastest && self.trade.cost == thrift::cost_weight(self);
+        let mut router = Self { members, ..self.clone() };
+        if is_found {
+            router.trade.cost = thrift::cost_weight(&router);
+        }
+        router
+    }
+
     /// The routers that every deployment of `models` has.
     pub fn built_in(models: &[Arc<Model>]) -> Vec<Self> {
         let members = pool::members(models);

@@ -112,6 +112,10 @@ async fn a_deployment_moves_to_postgres_and_comes_back_from_a_backup() {
     sluice.start_again().await;
     sluice.ask(5).await;
     let file = sluice.config_file().with_file_name("backup.tar");
+    let imported = [("catalog.json", "[]"), ("quality.csv", "model,average\nmine,0.5\n")];
+    for (name, text) in imported {
+        std::fs::write(sluice.data_dir().join(name), text).unwrap();
+    }
     let backup = ["backup", file.to_str().unwrap()];
     let backed_up = sluice.cli(&backup).await;
     assert_eq!(backed_up.code, Some(0), "{}", backed_up.stderr);
@@ -126,6 +130,9 @@ async fn a_deployment_moves_to_postgres_and_comes_back_from_a_backup() {
     std::fs::rename(sluice.data_dir(), sluice.data_dir().with_file_name("old")).unwrap();
     let restored = sluice.cli(&restore).await;
     assert_eq!(restored.code, Some(0), "{}", restored.stderr);
+    for (name, text) in imported {
+        assert_eq!(std::fs::read_to_string(sluice.data_dir().join(name)).unwrap(), text);
+    }
     sluice.start_again().await;
     sluice.ask(5).await;
     assert_eq!(sluice.usage().await.len(), 15);

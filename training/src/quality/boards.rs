@@ -65,12 +65,15 @@ pub(crate) struct Inputs {
     pub(crate) boards: Vec<Given>,
     /// List prices by model.
     pub(crate) prices: Prices,
+    /// Where they are from.
+    pub(crate) price_list: Source,
 }
 
 /// The leaderboards in `folder`, and the price list in the folder `catalogue` beside it.
 pub(crate) fn read(folder: &Path) -> Result<Inputs> {
     let boards = USED.iter().map(|used| read_one(folder, used)).collect::<Result<_>>()?;
-    Ok(Inputs { boards, prices: list_prices(&folder.join("../catalogue"))? })
+    let (prices, price_list) = list_prices(&folder.join("../catalogue"))?;
+    Ok(Inputs { boards, prices, price_list })
 }
 
 fn read_one(folder: &Path, used: &Used) -> Result<Given> {
@@ -81,9 +84,14 @@ fn read_one(folder: &Path, used: &Used) -> Result<Given> {
         from: used.from.to_owned(),
         licence: used.licence.to_owned(),
         date,
-        blake3: blake3::hash(text.as_bytes()).to_hex().to_string(),
+        blake3: hash(&text),
     };
     Ok(Given { board, source })
+}
+
+/// The hash of a file, as the record has it.
+pub(super) fn hash(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
 /// The text and the day of the newest file whose name begins so.

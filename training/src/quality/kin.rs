@@ -9,7 +9,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use sluice_routing::quality::line::logit;
 use sluice_routing::quality::name::ModelName;
-use sluice_routing::quality::table::{Kinship, PriceLine, Row, versions_between};
+use sluice_routing::quality::table::{Kinship, PriceLine, Row, Source, versions_between};
+
+use super::boards::hash;
 
 use super::coefficient;
 
@@ -61,7 +63,7 @@ struct Listed {
 }
 
 /// The list of prices in a folder: LiteLLM's, of which the program has a part.
-pub(crate) fn list_prices(folder: &Path) -> Result<Prices> {
+pub(crate) fn list_prices(folder: &Path) -> Result<(Prices, Source)> {
     let path = folder.join("litellm_prices.json");
     let text =
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -87,10 +89,18 @@ pub(crate) fn list_prices(folder: &Path) -> Result<Prices> {
         prices.sort_by(f64::total_cmp);
         prices[prices.len() / 2]
     };
-    Ok(all.into_iter().map(|(model, prices)| (model, middle(prices))).collect())
+    let source = Source {
+        name: "litellm".to_owned(),
+        from: "github.com/BerriAI/litellm, model_prices_and_context_window.json".to_owned(),
+        licence: "MIT".to_owned(),
+        // The file does not say it.
+        date: String::new(),
+        blake3: hash(&text),
+    };
+    Ok((all.into_iter().map(|(model, prices)| (model, middle(prices))).collect(), source))
 }
 
-/// What so many of the models of the table exceed that cost as much as a model that nobody rated:
+/// The share of known models at the same price that lie above the guess for one that nobody rated:
 /// most of those are old, or somebody's changed copies of others.
 const EXCEEDED: f64 = 0.9;
 

@@ -18,7 +18,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use sluice_core::chat::ReasoningEffort;
 use sluice_routing::quality::table::{QualityTable, Record, Row, Scale, to_csv};
-use sluice_routing::task::{TASK_TYPES, TaskType};
+use sluice_routing::task::TASK_TYPES;
 
 use self::boards::Inputs;
 use self::ratings::Ratings;
@@ -55,6 +55,7 @@ pub(crate) fn fit(given: &Inputs, pools: &[(&str, &Pool)]) -> Result<Fitted> {
         price,
         family,
         sources: given.boards.iter().map(|given| given.source.clone()).collect(),
+        prices: given.price_list.clone(),
         outcomes: pools.iter().map(|(name, _)| (*name).to_owned()).collect(),
     };
     Ok(Fitted { rows, record })
@@ -115,9 +116,4 @@ pub(crate) fn train(folder: &Path, check: bool) -> Result<()> {
     println!("{} rows; {:?}", fitted.rows.len(), fitted.record.scale);
     println!("{:?}, {:?}", fitted.record.price, fitted.record.family);
     Ok(())
-}
-
-/// The place of a task in arrays.
-fn at(task: TaskType) -> usize {
-    task.index()
 }

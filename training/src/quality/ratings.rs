@@ -45,8 +45,8 @@ const EXERCISED: [TaskType; 4] = [TaskType::Code, TaskType::Edit, TaskType::Debu
 const WEIGHTS: [(&str, f64); 3] =
     [("aider_polyglot", 1.0), ("aider_edit", 0.3), ("aider_refactor", 0.3)];
 
-/// Points of a rating that a model is moved by that invents as many facts less than others as one
-/// in six does: the board is one of summaries only, and runs against the others.
+/// Points of a rating for one standard deviation fewer invented facts: the board is one of
+/// summaries only, and runs against the others.
 const FAITHFUL: f64 = 8.0;
 
 /// How much of a rating stays that rests on one old source alone; the rest is the family's.

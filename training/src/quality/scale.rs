@@ -92,5 +92,5 @@ pub(super) fn fit(ratings: &Ratings, pools: &[(&str, &Pool)]) -> Result<Scale> {
 /// The rating of a model of the outcomes, under the name that it has there.
 fn rating(ratings: &Ratings, name: &str, task: TaskType) -> Option<f64> {
     let known = ModelName::parse(name)?;
-    ratings.get(&known.key(), known.effort()).map(|of| of.by_task[super::at(task)])
+    ratings.get(&known.key(), known.effort()).map(|of| of.by_task[task.index()])
 }

@@ -281,7 +281,7 @@ fn row<'a>(
             }
             "thinking_tokens" => thinking = Some(effort_of_budget(number(place, column, text)?)),
             "share" if format == Format::Plain => {
-                share = Some(figure(format, place, column, text)?)
+                share = Some(figure(format, place, column, text)?);
             }
             _ if format.counts(column) => {
                 let value = figure(format, place, column, text)?;

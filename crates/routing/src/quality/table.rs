@@ -31,7 +31,9 @@ pub struct Record {
     pub family: Kinship,
     /// The leaderboards.
     pub sources: Vec<Source>,
-    /// The outcomes that the scale was fitted to.
+    /// The price list.
+    pub prices: Source,
+    /// The pools of outcomes that the scale was fitted to.
     pub outcomes: Vec<String>,
 }
 
@@ -93,7 +95,7 @@ pub struct Kinship {
 /// Numbers of fewer bits cost a little: less than what sets two sizes apart.
 const QUANTISED: f64 = -0.1;
 
-/// A leaderboard that the table was made of.
+/// A file that the table was made of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// What the table calls it.
@@ -102,7 +104,7 @@ pub struct Source {
     pub from: String,
     /// Its licence, and on what ground it is used.
     pub licence: String,
-    /// The day of the file.
+    /// The day of the file; empty where nothing says it.
     pub date: String,
     /// BLAKE3 hash of the file, as hexadecimal digits.
     pub blake3: String,

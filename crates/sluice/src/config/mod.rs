@@ -25,6 +25,7 @@ pub(crate) mod values;
 pub(crate) mod web;
 pub(crate) mod words;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -243,9 +244,15 @@ impl Settings {
         if self.given.named.iter().any(|named| named.as_str() == model) {
             return format!("`quality = {guessed:.2}`, or what you measured, in its [[models]]");
         }
+        // One that somebody put into the database.
+        if self.given.models.iter().all(|given| given.id.as_str() != model) {
+            return format!(
+                "`sluice models set {model} --quality default={guessed:.2}`, or what you measured"
+            );
+        }
         format!(
-            "the lines `model,average` and `{model},{guessed:.2}`, or what you measured, in a file \
-             for `sluice catalog quality import`"
+            "a line `{model},{guessed:.2}`, or what you measured, below `model,average` in the file \
+             that you give to `sluice catalog quality import`"
         )
     }
 
@@ -398,18 +405,19 @@ fn imported_qualities(
     warnings: &mut Vec<String>,
 ) -> Option<Vec<Row>> {
     let path = storage.data_dir.0.join(QUALITY_FILE);
-    let text = reader.environment.read_file(&path).ok();
-    let hash = text.as_deref().and_then(hash_of);
+    let read = reader.environment.read_file(&path);
+    let hash = read.as_deref().ok().and_then(hash_of);
     reader.files.push((path.clone(), hash));
-    match table::rows(&text?) {
-        Ok(rows) => Some(rows),
-        Err(wrong) => {
-            warnings.push(format!(
-                "{} is not used: {wrong}; import it again with `sluice catalog quality import`",
-                path.display()
-            ));
-            None
-        }
+    let mut unused = |why: &dyn std::fmt::Display| {
+        let fix = "mend it, or delete it and import again with `sluice catalog quality import`";
+        warnings.push(format!("{} is not used: {why}; {fix}", path.display()));
+        None
+    };
+    match read.map(|text| table::rows(&text)) {
+        Ok(Ok(rows)) => Some(rows),
+        Ok(Err(wrong)) => unused(&wrong),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => unused(&error),
     }
 }
 

@@ -94,8 +94,8 @@ async fn fill(
 }
 
 /// The files of a data folder besides database and journal, the seal first.
-const OF_THE_FOLDER: [&str; 4] =
-    [seal::FILE, master_key::FILE, "catalog.json", "accepted-configuration"];
+const OF_THE_FOLDER: [&str; 5] =
+    [seal::FILE, master_key::FILE, "catalog.json", "quality.csv", "accepted-configuration"];
 
 fn add_files(writer: &mut Writer, data_dir: &Path) -> io::Result<()> {
     for name in OF_THE_FOLDER {

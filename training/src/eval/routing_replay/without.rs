@@ -43,8 +43,8 @@ fn bases(pool: &Pool, fitted: &Fitted) -> String {
     let router = router_without(pool, Policy::Balanced, &fitted.table(), fitted.record.price);
     let count = |basis| {
         let members = router.members.iter().filter(|member| member.quality.basis == basis);
-        let names: Vec<&str> = members.map(|member| member.model.id.as_str()).collect();
-        (!names.is_empty()).then(|| format!("{} by {}", names.len(), Basis::as_str(basis)))
+        let count = members.count();
+        (count > 0).then(|| format!("{count} by {}", Basis::as_str(basis)))
     };
     Basis::ALL.into_iter().filter_map(count).collect::<Vec<_>>().join(", ")
 }

@@ -5,7 +5,7 @@ mod view;
 use std::sync::Arc;
 
 use sluice_gateway::admin::{RouterView, Verb};
-use sluice_gateway::card::{Benchmarks, Card as Found};
+use sluice_gateway::card::{Benchmarks, Card as Found, rests_on};
 use sluice_gateway::vendors::Router;
 
 use crate::components::{Badge, Empty, Share, State, Text};
@@ -83,6 +83,7 @@ async fn card(ask: &Ask, router: &Router, benchmarks: &Benchmarks) -> Result<Car
         last_changed: found.last_changed,
         stability: Badge::new(state, found.stability.as_str()),
         pricing_tier: found.pricing_tier.as_str().to_owned(),
+        rests_on: rests_on(router),
         policy: policy.to_owned(),
         says: says(policy).to_owned(),
         mix: mix(ask, found.id.as_str(), TOP).await?,
@@ -100,6 +101,7 @@ fn left_out(own: &RouterView) -> Card {
         last_changed: UNKNOWN_DAY.to_owned(),
         stability: Badge::new(State::Bad, "not served"),
         pricing_tier: "unknown".to_owned(),
+        rests_on: None,
         policy: own.spec.policy.as_str().to_owned(),
         says: own.left_out.clone().unwrap_or_default(),
         mix: Vec::new(),

@@ -33,6 +33,8 @@ pub(super) struct Card {
     pub(super) last_changed: String,
     pub(super) stability: Badge,
     pub(super) pricing_tier: String,
+    /// What the qualities of its members rest on; `None` where it does not look at them.
+    pub(super) rests_on: Option<String>,
     pub(super) policy: String,
     pub(super) says: String,
     /// Which models answered in the last day, with their shares of the requests.
@@ -76,6 +78,7 @@ fn make(names: Names) -> Routers {
         last_changed: changed.into(),
         stability: Badge::new(state, label),
         pricing_tier: tier.into(),
+        rests_on: Some("1 by yours (as you say), 4 by prior (public leaderboards)".into()),
         policy: policy.into(),
         says: says.into(),
         mix: match (score, models) {

@@ -62,8 +62,11 @@ impl ModelName {
         let read = brand.lines.iter().filter_map(|line| read(brand, line, &words));
         // `gpt-5-codex-mini` also has every word of `gpt-5-mini`, but leaves one unexplained; where
         // none is left in two lines, as in `qwq-32b-preview`, the one that says more is meant.
-        let (_, name) = read.max_by_key(|(said, _)| *said)?;
-        Some(name)
+        let (_, model) = read.max_by_key(|(said, _)| *said)?;
+        // Ollama's usual tag means a small model of the family (`deepseek-r1:latest` has 8 billion
+        // weights), unless the name says the size.
+        let is_usual_tag = name.trim().to_ascii_lowercase().ends_with(":latest");
+        (!is_usual_tag || model.size.is_some()).then_some(model)
     }
 
     /// The model without effort, day and precision, always written in the same way: `gpt-5-mini`,

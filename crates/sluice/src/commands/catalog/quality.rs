@@ -11,7 +11,7 @@ use sluice_core::chat::ReasoningEffort;
 use sluice_core::clock::Clock;
 use sluice_gateway::vendors::Vendors;
 use sluice_routing::catalog::Model;
-use sluice_routing::quality::leaderboard::Board;
+use sluice_routing::quality::leaderboard::{Board, Format, is_day};
 use sluice_routing::quality::name::ModelName;
 use sluice_routing::quality::table::{self, QualityTable, Row};
 use sluice_routing::quality::{Basis, Quality};
@@ -31,10 +31,12 @@ pub(crate) enum QualityCommand {
     /// Imports a leaderboard or your own evaluation.
     ///
     /// A plain CSV file says what share of ordinary requests a model does well: `model`, and
-    /// `average` or task types as columns, from 0 to 1 or from 0 to 100. Files of Arena, aider,
-    /// Vectara and LiveBench are recognised by their columns; their figures are brought to the same
-    /// scale through the models that Sluice knows. It replaces what was imported from the same
-    /// source before.
+    /// `average` or task types as columns, from 0 to 1 or from 0 to 100. Leaderboards are recognised
+    /// by their columns: Arena's leaderboard-text.json, aider's leaderboards (YAML), LiveBench's
+    /// table (CSV), Vectara's figures (CSV with `model` and `hallucination_percent`). Their figures
+    /// are brought to the same scale through the models that Sluice knows. What is imported replaces
+    /// what was imported from the same source before, of your own evaluation model by model; of several
+    /// sources the latest counts first.
     Import(ImportArgs),
 }
 
@@ -81,7 +83,7 @@ pub(crate) struct ShowArgs {
 /// Imports a leaderboard or one's own evaluation.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportArgs {
-    /// A CSV file.
+    /// A CSV file, or what Arena and aider publish.
     file: PathBuf,
     /// What to call the source. Default: the leaderboard's name, or `own evaluation`.
     #[arg(long, value_name = "NAME")]
@@ -129,20 +131,29 @@ struct Taken {
 impl Taken {
     fn of(model: &Model, table: &QualityTable) -> Self {
         let quality = model.expected_quality();
-        let row = match quality.basis {
+        let rows = match quality.basis {
             Basis::Yours | Basis::Price => None,
-            Basis::Measured | Basis::Prior | Basis::Family => {
-                table.explain(&names(model)).map(|(_, row)| row)
+            Basis::Measured | Basis::Prior | Basis::Family => table.explain(&names(model)),
+        };
+        match rows {
+            Some((_, rows)) => Self::by_rows(quality, &rows),
+            None if quality.basis == Basis::Yours => {
+                Self { quality, source: "configuration".to_owned(), date: String::new() }
             }
-        };
-        let source = match (quality.basis, row) {
-            (Basis::Yours, _) => "configuration".to_owned(),
-            (Basis::Price, _) => String::new(),
-            (Basis::Family, Some(row)) => format!("{} of {}", row.source, row.model),
-            (_, Some(row)) => row.source.clone(),
-            (_, None) => String::new(),
-        };
-        Self { quality, source, date: row.map(|row| row.date.clone()).unwrap_or_default() }
+            None => Self { quality, source: String::new(), date: String::new() },
+        }
+    }
+
+    /// By these rows of the table, the latest first.
+    fn by_rows(quality: Quality, rows: &[&Row]) -> Self {
+        let mut sources: Vec<&str> = rows.iter().map(|row| row.source.as_str()).collect();
+        sources.dedup();
+        let mut source = sources.join(", ");
+        let latest = rows.first();
+        if let (Basis::Family, Some(relative)) = (quality.basis, latest) {
+            source.push_str(&format!(" of {}", relative.model));
+        }
+        Self { quality, source, date: latest.map(|row| row.date.clone()).unwrap_or_default() }
     }
 
     fn as_json(&self, model: &str) -> Value {
@@ -170,7 +181,8 @@ impl Taken {
     }
 }
 
-fn rounded(share: f64) -> f64 {
+/// Three decimals, as everything here is printed.
+pub(crate) fn rounded(share: f64) -> f64 {
     (share * 1e3).round() / 1e3
 }
 
@@ -180,7 +192,8 @@ fn names(model: &Model) -> Vec<&str> {
     upstream.into_iter().chain([model.id.as_str()]).collect()
 }
 
-fn is_chosen_from(model: &Model) -> bool {
+/// Whether routers choose from it: it is no router, and no second name.
+pub(crate) fn is_chosen_from(model: &Model) -> bool {
     model.alias_of.is_none() && !model.deployments.is_empty()
 }
 
@@ -214,7 +227,9 @@ fn list(args: &ListArgs, settings: &Settings, out: &mut dyn Write) -> io::Result
 fn list_known(args: &ListArgs, table: &QualityTable, out: &mut dyn Write) -> io::Result<Exit> {
     let rows = || table.imported().iter().chain(table.priors());
     if args.json {
-        for row in rows() {
+        let imported = table.imported().iter().map(|row| (row, 1));
+        for (row, sources) in imported.chain(table.priors().iter().map(|row| (row, row.sources())))
+        {
             let tasks = TaskType::ALL.into_iter().zip(row.by_task);
             let tasks = tasks.map(|(task, share)| (task.as_str().to_owned(), json!(share)));
             let value = json!({
@@ -222,7 +237,7 @@ fn list_known(args: &ListArgs, table: &QualityTable, out: &mut dyn Write) -> io:
                 "effort": row.effort.map(ReasoningEffort::as_str),
                 "average": row.average,
                 "source": row.source,
-                "sources": row.sources(),
+                "sources": sources,
                 "date": row.date,
                 "tasks": tasks.collect::<serde_json::Map<_, _>>(),
             });
@@ -248,11 +263,24 @@ fn show(
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
     let table = settings.qualities();
-    let served = settings.catalog.get(&args.model).filter(|model| is_chosen_from(model));
+    if settings.catalog.routers().any(|router| router.id.as_str() == args.model) {
+        let model = &args.model;
+        writeln!(
+            err,
+            "{model} is a router, which is as good as what it chooses: `sluice route cards {model}`"
+        )?;
+        return Ok(Exit::Failed);
+    }
+    let served = settings.catalog.get(&args.model);
+    let served = match served.and_then(|model| model.alias_of.as_ref()) {
+        Some(own) => settings.catalog.get(own.as_str()),
+        None => served,
+    };
+    let served = served.filter(|model| is_chosen_from(model));
     let taken = match served {
         Some(model) => Taken::of(model, table),
         None => {
-            let Some((quality, row)) = table.explain(&[&args.model]) else {
+            let Some((quality, rows)) = table.explain(&[&args.model]) else {
                 writeln!(
                     err,
                     "{} is neither served nor known: where it is served, its price counts; \
@@ -261,7 +289,7 @@ fn show(
                 )?;
                 return Ok(Exit::Failed);
             };
-            Taken { quality, source: row.source.clone(), date: row.date.clone() }
+            Taken::by_rows(quality, &rows)
         }
     };
     if args.json {
@@ -316,7 +344,7 @@ fn import(
     let today = clock.now().to_rfc3339();
     let today = today.get(..10).unwrap_or(&today);
     let date = args.date.as_deref().unwrap_or(today);
-    if date.len() != 10 || sluice_core::clock::UnixMillis::parse(date).is_none() {
+    if !is_day(date) {
         writeln!(err, "--date {date}: expected a day, such as {today}")?;
         return Ok(Exit::Usage);
     }
@@ -336,15 +364,32 @@ fn import(
     };
     let source = args.source.as_deref().unwrap_or(board.format.source());
     // What is imported is never measured by what was imported.
-    let rows = match table::on_scale(&board, &QualityTable::built_in(), source, date) {
-        Ok(rows) => rows,
+    let scaled = match table::on_scale(&board, &QualityTable::built_in(), source, date) {
+        Ok(scaled) => scaled,
         Err(wrong) => {
             writeln!(err, "{}: {wrong}", args.file.display())?;
             return Ok(Exit::Failed);
         }
     };
     let target = settings.storage.data_dir.0.join(QUALITY_FILE);
-    let (imported, replaced) = merged(settings.qualities().imported(), &rows);
+    let older = match environment.read_file(&target) {
+        Ok(text) => table::rows(&text).map_err(|wrong| wrong.to_string()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error.to_string()),
+    };
+    let older = match older {
+        Ok(older) => older,
+        Err(what) => {
+            writeln!(
+                err,
+                "{} cannot be added to: {what}; mend it, or delete it to import everything again",
+                target.display()
+            )?;
+            return Ok(Exit::Failed);
+        }
+    };
+    let rows = &scaled.rows;
+    let (imported, replaced) = merged(&older, rows, board.format);
     let text = table::to_csv(&imported).map_err(io::Error::other)?;
     if let Err(error) = replace(&target, &text) {
         writeln!(err, "cannot write {}: {error}", target.display())?;
@@ -358,26 +403,34 @@ fn import(
     let strange: Vec<&str> =
         rows.iter().filter(|row| row.name.is_none()).map(|row| row.model.as_str()).collect();
     if !strange.is_empty() {
-        let shown = strange.iter().take(5).copied().collect::<Vec<_>>().join(", ");
-        let more = if strange.len() > 5 { ", …" } else { "" };
-        writeln!(
-            out,
-            "{} are of no known family, and count for models of that very name: {shown}{more}.",
-            strange.len()
-        )?;
+        let count = strange.len();
+        let what = "are of no known family, and count for models of that very name";
+        writeln!(out, "{count} {what}: {}.", some_of(&strange))?;
+    }
+    if !scaled.left_out.is_empty() {
+        let names: Vec<&str> = scaled.left_out.iter().map(String::as_str).collect();
+        let what = "are left out, as it says too little of them and nothing else is known";
+        writeln!(out, "{} {what}: {}.", names.len(), some_of(&names))?;
     }
     writeln!(out, "A running server takes them over when it reloads; see `sluice check`.")?;
     Ok(Exit::Done)
 }
 
-/// What was imported, with `newer` in the place of rows of the same source, and of those about the
-/// same models; and how many had to go.
-fn merged(older: &[Row], newer: &[Row]) -> (Vec<Row>, usize) {
-    let goes = |old: &&Row| {
-        newer.iter().any(|new| {
-            new.source == old.source || (new.model == old.model && new.effort == old.effort)
-        })
+/// The first of many names.
+fn some_of(names: &[&str]) -> String {
+    let shown = names.iter().take(5).copied().collect::<Vec<_>>().join(", ");
+    if names.len() > 5 { format!("{shown}, …") } else { shown }
+}
+
+/// What was imported, with `newer` in the place of what its sources said; and how many rows had to
+/// go. A line of one's own evaluation takes the place of what the same source said of that model,
+/// so that models can be imported one by one; a leaderboard takes the place of all of itself.
+fn merged(older: &[Row], newer: &[Row], format: Format) -> (Vec<Row>, usize) {
+    let is_same = |old: &Row, new: &Row| {
+        new.source == old.source
+            && (format != Format::Plain || (new.model == old.model && new.effort == old.effort))
     };
+    let goes = |old: &&Row| newer.iter().any(|new| is_same(old, new));
     let kept: Vec<Row> = older.iter().filter(|old| !goes(old)).cloned().collect();
     let replaced = older.len() - kept.len();
     (kept.into_iter().chain(newer.iter().cloned()).collect(), replaced)

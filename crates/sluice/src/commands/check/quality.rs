@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use sluice_routing::catalog::Model;
 use sluice_routing::quality::{Basis, Quality};
 
+use crate::commands::catalog::quality::{is_chosen_from, rounded};
 use crate::config::Settings;
 
 /// How many guesses are named.
@@ -15,7 +16,7 @@ const MOST: usize = 5;
 /// The models that routers choose from, with what they are taken for.
 fn qualities(settings: &Settings) -> Vec<(&Arc<Model>, Quality)> {
     let models = settings.catalog.models().iter();
-    let chosen = models.filter(|model| model.alias_of.is_none() && !model.deployments.is_empty());
+    let chosen = models.filter(|model| is_chosen_from(model));
     chosen.map(|model| (model, model.expected_quality())).collect()
 }
 
@@ -32,7 +33,7 @@ pub(super) fn summarise(settings: &Settings, out: &mut dyn Write) -> io::Result<
         return Ok(());
     }
     writeln!(out, "quality:   {}", parts.join(", "))?;
-    // What only pretends is as good as anybody likes.
+    // Simulated models need no figure.
     let guesses = || {
         let guesses = qualities.iter().filter(|(_, quality)| quality.basis.is_guess());
         guesses.filter(|(model, _)| !model.simulated)
@@ -53,8 +54,4 @@ pub(super) fn summarise(settings: &Settings, out: &mut dyn Write) -> io::Result<
 pub(super) fn as_json(settings: &Settings) -> Vec<Value> {
     let shown = |(model, quality): (&Arc<Model>, Quality)| json!({ "model": model.id, "basis": quality.basis, "average": rounded(quality.average) });
     qualities(settings).into_iter().map(shown).collect()
-}
-
-fn rounded(share: f64) -> f64 {
-    (share * 1e3).round() / 1e3
 }

@@ -101,7 +101,9 @@ pub(super) fn run(
 fn explain(question: Question, usual: &str, settings: &Settings) -> Result<Explanation, BadLine> {
     let Question { id, router, candidates, chat } = question;
     let own = find_router(router.as_deref(), &chat, usual, settings)?;
-    let other = candidates.map(|candidates| pool::over(own, &candidates)).transpose()?;
+    let other = candidates
+        .map(|candidates| pool::over(own, &candidates, settings.qualities()))
+        .transpose()?;
     let router = other.as_ref().unwrap_or(own);
     let entry = settings.catalog.get(router.id.as_str());
     let of_entry = entry.map(|entry| entry.minimum_level).unwrap_or_default();

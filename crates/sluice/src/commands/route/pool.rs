@@ -19,7 +19,11 @@ use crate::config::problem::nearest;
 
 /// `router` over the candidates of a line in place of its own members. Its policy, weights and
 /// bounds stay, and its pins as far as they name a candidate.
-pub(super) fn over(router: &Router, candidates: &Value) -> Result<Router, BadLine> {
+pub(super) fn over(
+    router: &Router,
+    candidates: &Value,
+    table: &QualityTable,
+) -> Result<Router, BadLine> {
     let Some(candidates) = candidates.as_array() else {
         return Err(BadLine::field("candidates", "is no array; expected models to choose from"));
     };
@@ -30,7 +34,7 @@ pub(super) fn over(router: &Router, candidates: &Value) -> Result<Router, BadLin
     let mut members: Vec<Member> = Vec::with_capacity(candidates.len());
     for (i, candidate) in candidates.iter().enumerate() {
         let fields = Fields::of(candidate, format!("candidates[{i}]"))?;
-        let member = member(&fields, router)?;
+        let member = member(&fields, router, table)?;
         if members.iter().any(|other| other.model.id == member.model.id) {
             return Err(fields.wrong("id", "is that of another candidate as well"));
         }
@@ -38,10 +42,10 @@ pub(super) fn over(router: &Router, candidates: &Value) -> Result<Router, BadLin
     }
     let is_candidate = |model| members.iter().any(|member| member.model.id == model);
     let pins = router.pins.iter().filter(|(_, model)| is_candidate(model.clone())).cloned();
-    Ok(Router { pins: pins.collect(), members, ..router.clone() })
+    Ok(Router { pins: pins.collect(), ..router.over(members) })
 }
 
-fn member(fields: &Fields<'_>, router: &Router) -> Result<Member, BadLine> {
+fn member(fields: &Fields<'_>, router: &Router, table: &QualityTable) -> Result<Member, BadLine> {
     let id = match fields.object.get("id") {
         Some(Value::String(id)) if !id.is_empty() => id.as_str(),
         _ => return Err(fields.wrong("id", "is missing; expected the model's name")),
@@ -79,7 +83,7 @@ fn member(fields: &Fields<'_>, router: &Router) -> Result<Member, BadLine> {
         minimum_level: SecurityLevel::Standard,
         simulated: false,
         alias_of: None,
-        quality: quality.or_else(|| QualityTable::built_in().of(&[id])),
+        quality: quality.or_else(|| table.of(&[id])),
         pace: Some(Pace { first_token_ms, tokens_per_second }),
         deployments: Vec::new(),
     };

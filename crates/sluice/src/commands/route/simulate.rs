@@ -29,7 +29,8 @@ pub(super) struct SimulateArgs {
     /// Lines of `sluice usage list --json` or of `sluice route explain`; - is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Weighs as this policy does: balanced, fastest or strongest
+    /// Weighs as this policy does: balanced, fastest (with the lowest of its weights of cost) or
+    /// strongest
     #[arg(
         long,
         value_name = "POLICY",

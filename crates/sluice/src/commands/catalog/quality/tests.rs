@@ -102,6 +102,9 @@ fn each_model_says_what_its_quality_rests_on() {
     let (exit, out, _) = folder.quality(&["show", "anthropic/claude-opus-4.5"]);
     assert_eq!(exit, Exit::Done);
     assert!(out.contains("prior (public leaderboards)"), "{out}");
+    let (exit, _, err) = folder.quality(&["show", "svc/auto"]);
+    assert_eq!(exit, Exit::Failed);
+    assert!(err.contains("is a router"), "{err}");
     let (exit, _, err) = folder.quality(&["show", "nobody/knows"]);
     assert_eq!(exit, Exit::Failed);
     assert!(err.contains("neither served nor known"), "{err}");
@@ -125,16 +128,41 @@ fn ones_own_evaluation_stands_above_priors_and_below_the_file() {
     assert_eq!((&shown["source"], &shown["date"]), (&json!("week 47"), &json!("2026-11-21")));
     assert_eq!(shown["tasks"]["code"], json!(0.7));
 
-    // The same source again takes the place of all it said; another one does not.
+    // The same source again takes the place of what it said of the same model; another one does
+    // not, and the latest counts.
     let file = folder.write("other.csv", "model,average\ngpt-5-mini,0.7\n");
-    let (_, out, _) = folder.quality(&["import", &file, "--source", "week 48"]);
-    assert!(out.contains("They take the place of 1 that were there."), "{out}");
-    assert_eq!(folder.listed()[2].1, "measured");
+    let again = ["import", &file, "--source", "week 48", "--date", "2026-11-28"];
+    let (_, out, _) = folder.quality(&again);
+    assert!(!out.contains("take the place"), "{out}");
+    assert_eq!(folder.listed()[0].2, 0.7);
+    let (_, out, _) = folder.quality(&["show", "small"]);
+    assert!(out.contains("source         week 48, week 47 2026-11-28"), "{out}");
     let (_, out, _) = folder.quality(&["import", &file, "--source", "week 47"]);
-    assert!(out.contains("They take the place of 4 that were there."), "{out}");
-    assert_eq!(folder.listed()[2].1, "price", "week 47 says nothing of it any more");
+    assert!(out.contains("They take the place of 1 that were there."), "{out}");
+    assert_eq!(folder.listed()[2].1, "measured", "what it said of others stays");
     let (_, out, _) = folder.quality(&["list", "--known"]);
     assert!(out.contains("week 47 2026-11-21") && out.contains("claude-opus-4.5"), "{out}");
+}
+
+#[test]
+fn a_leaderboard_takes_the_place_of_itself() {
+    let folder = Folder::new();
+    let models = ["gpt-4o", "gpt-4.1", "gpt-5", "o3", "gpt-4o-mini"];
+    let board = |names: &[&str]| {
+        let runs = names.iter().enumerate().map(|(i, name)| {
+            format!("- model: {name}\n  pass_rate_1: {i}\n  pass_rate_2: {}\n", 20 + 10 * i)
+        });
+        runs.collect::<String>()
+    };
+    let first = folder.write("polyglot.yml", &board(&[&models[..], &["newcomer"]].concat()));
+    let (exit, out, err) = folder.quality(&["import", &first]);
+    assert_eq!((exit, err.as_str()), (Exit::Done, ""));
+    assert!(out.starts_with("6 rows of aider (2026-11-21)"), "{out}");
+    let later = folder.write("polyglot.yml", &board(&models));
+    let (_, out, _) = folder.quality(&["import", &later]);
+    assert!(out.contains("They take the place of 6 that were there."), "{out}");
+    let (exit, ..) = folder.quality(&["show", "newcomer"]);
+    assert_eq!(exit, Exit::Failed, "it is no longer on the board");
 }
 
 #[test]
@@ -169,4 +197,12 @@ fn a_file_that_somebody_broke_is_told_and_left_out() {
     let settings = Settings::load(Path::new(&path), &ProcessEnvironment::default()).unwrap();
     let told = settings.warnings.iter().find(|warning| warning.contains("quality.csv"));
     assert!(told.is_some_and(|it| it.contains("line 2")), "{:?}", settings.warnings);
+
+    // An import would lose the rest of it.
+    let good = folder.write("good.csv", "model,average\nmystery,0.4\n");
+    let (exit, out, err) = folder.quality(&["import", &good]);
+    assert_eq!((exit, out.as_str()), (Exit::Failed, ""));
+    assert!(err.contains("cannot be added to: line 2: `average` is \"good\""), "{err}");
+    let kept = std::fs::read_to_string(folder.path("sluice-data/quality.csv")).unwrap();
+    assert_eq!(kept, "model,average\na,good\n");
 }
