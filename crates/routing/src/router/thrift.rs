@@ -64,3 +64,53 @@ fn spent(router: &Router, trade: Trade) -> f64 {
     };
     COMPLEXITIES.into_iter().map(cost).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Model;
+    use crate::quality::Quality;
+    use crate::router::Member;
+    use crate::router::pool::tests::priced;
+
+    /// A router over models with these prices in US dollars and qualities.
+    fn fastest(models: &[(u64, f64)]) -> Router {
+        Router::new("svc/thrifty", Policy::Fastest, members(models))
+    }
+
+    fn members(models: &[(u64, f64)]) -> Vec<Member> {
+        let member = |(at, (price, quality)): (usize, &(u64, f64))| {
+            let quality = Some(Quality::even(*quality));
+            let model = Model { quality, ..priced(&format!("m{at}"), *price, *price) };
+            Member::new(model.into(), 1.0)
+        };
+        models.iter().enumerate().map(member).collect()
+    }
+
+    #[test]
+    fn it_spends_less_than_half_of_a_balanced_one_however_far_members_lie_apart() {
+        for gap in [0.1, 0.2, 0.4] {
+            let router = fastest(&[(30, 0.95), (3, 0.95 - gap), (1, 0.95 - 1.5 * gap)]);
+            let balanced = spent(&router, Policy::Balanced.trade());
+            let own = spent(&router, router.trade);
+            assert!(own <= SHARE * balanced, "{gap}: {own} of {balanced}");
+        }
+    }
+
+    #[test]
+    fn members_that_cost_the_same_leave_the_weight_of_the_policy() {
+        let router = fastest(&[(3, 0.9), (3, 0.6)]);
+        assert_eq!(router.trade, Policy::Fastest.trade());
+    }
+
+    #[test]
+    fn over_other_members_it_is_found_anew_unless_somebody_gave_it() {
+        let router = fastest(&[(30, 0.95), (3, 0.55)]);
+        let others = [(30, 0.95), (3, 0.85)];
+        let anew = fastest(&others);
+        assert!(router.trade.cost > anew.trade.cost, "{:?}, {:?}", router.trade, anew.trade);
+        assert_eq!(router.over(members(&others)).trade, anew.trade);
+        let given = Router { trade: Trade { cost: 0.2, time: 0.1 }, ..router };
+        assert_eq!(given.over(members(&others)).trade, given.trade);
+    }
+}
