@@ -8,11 +8,11 @@
 //! | LiveBench | `model`, and its tasks (`zebra_puzzle`, …) | percent |
 //! | plain | `model`, and task types or `average`; or `model`, `task`, `share` | shares, or percent |
 //!
-//! Each as CSV; Arena's also as the JSON and aider's as the YAML that they publish ([`sheet`]).
+//! Each as CSV; Arena's also as the JSON and aider's as the YAML that they publish (`sheet`).
 //!
 //! A plain file says what share of ordinary requests a model does well, and is taken at its word.
 //! The figures of a leaderboard are relative to its exercises: [`Board::strength`] brings them to a
-//! scale without ends, from which a [`Line`] leads to that of models that both know.
+//! scale without ends, from which a [`Line`](super::line::Line) leads to that of models that both know.
 
 mod columns;
 mod sheet;
