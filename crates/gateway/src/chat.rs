@@ -129,7 +129,8 @@ impl Gateway {
         let (slot, session) = self.of_session(slot, &principal, (&chat, &context), now.steady);
         // Half a minute past the last timeout nobody can be at work on the request any more.
         let lapses = now.steady.plus(snapshot.timeouts.total + LEASE_MARGIN);
-        let costs = match slot.subjects().money() {
+        let (money, bytes) = (slot.subjects().money(), chat.source.body_bytes);
+        let costs = match money {
             Money::Unlimited => Costs::default(),
             money => {
                 let left = slot.subjects().money_left(now);
@@ -177,6 +178,17 @@ impl Gateway {
             Err(stopped) => return Err(meter.unanswered(*stopped)),
         };
         let Passed { chat, way_back } = passed;
+        // A placeholder can be longer than what it stands for.
+        if money == Money::Bound
+            && chat.source.body_bytes > bytes
+            && let Err(error) = meter.grown(&chat, &mut candidates, costs.most)
+        {
+            let error = match error {
+                ChatError::Limited(exceeded) => self.with_page(*exceeded, &principal).into(),
+                error => error,
+            };
+            return Err(meter.unanswered(error.into()));
+        }
         if let Some(watch) = watch {
             watch.passed(&chat, way_back.map());
         }

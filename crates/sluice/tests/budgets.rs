@@ -117,6 +117,33 @@ async fn a_dollar_is_never_exceeded_by_200_streams_at_once_and_none_of_it_is_los
     }
 }
 
+/// A placeholder is longer than a short value, and providers bill it.
+#[tokio::test]
+async fn what_redaction_adds_to_a_prompt_is_reserved_too() {
+    let upstream = FakeUpstream::start(whole()).await;
+    let read = "[[models]]\nid = \"read\"\nprovider = \"lab\"\n\
+                price = { input = \"100.00\", output = \"0.001\" }\n";
+    let config = Config::default().provider("lab", &upstream.base_url()).with(read);
+    let sluice = Sluice::start(BINARY, &config).await;
+    set(&sluice, "--for account --measure usd --window total --limit 1.80").await;
+    let asks = |text: String| {
+        json!({
+            "model": "read",
+            "max_tokens": 10,
+            "messages": [{ "role": "user", "content": text }],
+        })
+    };
+    // 14 000 bytes and tokens at the most before it is redacted, and over 20 000 afterwards.
+    let addresses: String = (100..1_100).map(|i| format!("{i}@b.co ")).collect();
+    let refused = sluice.chat(sluice.key(), &asks(addresses)).await;
+    assert_eq!(refused.status, 429, "{}", refused.text());
+    assert!(refused.text().contains("/budgets/"), "{}", refused.text());
+    assert_eq!(upstream.seen().len(), 0, "nothing was sent");
+
+    let plain = "word ".repeat(1_900);
+    assert_eq!(sluice.chat(sluice.key(), &asks(plain)).await.status, 200, "as long, unredacted");
+}
+
 #[tokio::test]
 async fn a_budget_begins_at_zero_refuses_what_is_too_much_and_is_kept_over_a_restart() {
     for database in Database::none_and_one() {

@@ -76,6 +76,12 @@ pub enum StorageError {
         /// What is wrong with it.
         problem: &'static str,
     },
+    /// The audit trail does not end where it was sealed: its end is not signed.
+    #[error(
+        "the audit trail does not end where it was sealed, so that its end is not signed; \
+         `sluice audit verify` says what was done to it"
+    )]
+    TrailEndIsNotSealed,
     /// The database was written by a newer version.
     #[error(
         "the database is at version {found} and this program knows versions up to {known}; \

@@ -196,6 +196,19 @@ async fn a_removal_that_was_killed_goes_on() {
 }
 
 #[tokio::test]
+async fn an_end_that_somebody_made_without_the_master_key_is_not_signed() {
+    for place in places() {
+        let trail = Trail::of(place, 5).await;
+        trail.tamper("UPDATE audit_entries SET hash = previous WHERE seq = 5").await;
+        let refused = trail.store.sign_audit_head(&trail.master, NOW).await.unwrap_err();
+        assert!(refused.to_string().contains("does not end where it was sealed"), "{refused}");
+        trail.tamper("DELETE FROM audit_entries WHERE seq = 5").await;
+        assert!(trail.store.sign_audit_head(&trail.master, NOW).await.is_err(), "nor one cut off");
+        assert_eq!(trail.store.latest_audit_head().await.unwrap(), None);
+    }
+}
+
+#[tokio::test]
 async fn an_export_is_checked_without_the_database_and_its_key() {
     for place in places() {
         let trail = Trail::of(place, 20).await;

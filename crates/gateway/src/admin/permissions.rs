@@ -280,11 +280,16 @@ impl Rights {
         if verb.is_about_use() {
             // What a department gets or may do is not for its lead to say.
             let place = Place::of(record, organisation);
+            let may = |person: &PersonRecord| may_touch(rank.role, person.role) && !person.operator;
             let is_for_a_lead = match record {
                 Record::Account(_) | Record::Department(_) => false,
-                // Nor what they get themselves, or whoever is no developer.
-                Record::Person(person) => may_touch(rank.role, person.role) && !person.operator,
-                _ => true,
+                // Nor what they get themselves, or whoever is no developer; with a key or without.
+                Record::Person(person) => may(person),
+                Record::Key(_) => {
+                    let holder = place.person.as_ref();
+                    holder.is_none_or(|id| organisation.people.get(id).is_some_and(may))
+                }
+                Record::Team(_) | Record::Service(_) => true,
             };
             let is_leads = verb.scope(rank.role) != Scope::Account;
             return (!is_leads || is_for_a_lead) && rank.reaches(verb, &place);

@@ -348,24 +348,28 @@ impl Ledger {
         state.close_five_hours_unless_used();
     }
 
-    /// Reserves `wanted` in place of what the running request has reserved, and returns that; `None`,
-    /// with nothing changed, where it does not fit or the reservation has lapsed. The request is
-    /// counted already, so limits of requests do not matter.
+    /// Reserves `wanted` in place of what the running request has reserved, and returns that. With
+    /// nothing changed it tells which limit stands in the way, or `None` where the reservation has
+    /// lapsed. The request is counted already, so limits of requests do not matter.
     pub(super) fn reserve_again(
         &self,
         asked: Asked<'_>,
         (lease, wanted): (u64, Spend),
         now: Moment,
-    ) -> Option<Spend> {
+    ) -> Result<Spend, Option<LimitExceeded>> {
         let mut state = self.lock();
         state.roll(now.wall);
         state.expire(now.steady);
-        let before = state.leases.get(&lease)?.reserved;
+        let before = state.leases.get(&lease).ok_or(None)?.reserved;
         state.put_reserved(lease, Spend::default());
         let mut of_size = asked.allowances.iter().filter(|it| it.hard && it.of(wanted).is_some());
-        let fits = of_size.all(|it| state.fits(it, lease, Some(wanted), now.wall));
-        state.put_reserved(lease, if fits { wanted } else { before });
-        fits.then_some(before)
+        let too_small = of_size.find(|it| !state.fits(it, lease, Some(wanted), now.wall));
+        let refusal = too_small.map(|it| state.refusal(asked, it, Some(wanted), now.wall));
+        state.put_reserved(lease, if refusal.is_none() { wanted } else { before });
+        match refusal {
+            None => Ok(before),
+            refusal => Err(refusal),
+        }
     }
 
     /// Takes [`Ledger::reserve_again`] back: another limit stood in the way.

@@ -288,23 +288,34 @@ impl Permit {
         self.subjects.money
     }
 
-    /// Reserves `wanted` in place of what is reserved: another provider is to be asked, and the one
-    /// before may bill, too. `false`, with nothing changed, where so much does not fit.
-    pub(crate) fn reserve_again(&mut self, wanted: Spend, now: Moment) -> bool {
+    /// Reserves `wanted` in place of what is reserved: the prompt has grown, or another provider is to
+    /// be asked and the one before may bill, too. With nothing changed it tells which limit stands in
+    /// the way, or `None` where the reservation has lapsed.
+    pub(crate) fn reserve_again(
+        &mut self,
+        wanted: Spend,
+        now: Moment,
+    ) -> Result<(), Option<LimitExceeded>> {
         let bounds = &self.subjects.bounds;
         let mut before = Vec::with_capacity(bounds.len());
         for bound in &**bounds {
-            let Some(reserved) =
-                bound.ledger.reserve_again(bound.asked(), (self.lease, wanted), now)
-            else {
-                for (bound, reserved) in bounds.iter().zip(before) {
-                    bound.ledger.put_reserved(self.lease, reserved);
+            match bound.ledger.reserve_again(bound.asked(), (self.lease, wanted), now) {
+                Ok(reserved) => before.push(reserved),
+                Err(refusal) => {
+                    for (bound, reserved) in bounds.iter().zip(before) {
+                        bound.ledger.put_reserved(self.lease, reserved);
+                    }
+                    return Err(refusal);
                 }
-                return false;
-            };
-            before.push(reserved);
+            }
         }
-        true
+        Ok(())
+    }
+
+    /// The least that is left of the limits of money that must not be exceeded, beside what is
+    /// reserved; `None` without such a limit.
+    pub(crate) fn money_left(&self, now: Moment) -> Option<PicoUsd> {
+        self.subjects.money_left(now)
     }
 
     /// Replaces the reservation by what was really used.

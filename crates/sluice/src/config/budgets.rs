@@ -133,7 +133,10 @@ pub(super) fn check(root: &Root, reader: &mut Reader<'_>) -> Vec<BudgetWish> {
             limited,
             limit,
             hard: section.hard,
-            zone: section.zone.as_ref().map(|zone| zone.0.clone()),
+            // What the file does not say is the default, whatever the budget had before.
+            zone: Some(
+                section.zone.as_ref().map_or_else(|| "UTC".to_owned(), |zone| zone.0.clone()),
+            ),
         });
     }
     wishes

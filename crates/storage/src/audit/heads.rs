@@ -9,7 +9,7 @@ use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use serde::{Deserialize, Serialize};
 use sluice_core::clock::UnixMillis;
 
-use super::chain::{Position, last_row};
+use super::chain::{AuditSeal, Head, Position, last_row, read_head};
 use crate::database::{Row, Target, Transaction, Value, insert_one, sql};
 use crate::error::StorageError;
 use crate::master_key::{MasterKey, to_hex};
@@ -128,14 +128,15 @@ const SIGNING: &str = "sign the audit trail's head";
 
 impl Store {
     /// Signs where the trail ends now, and keeps the head. The one that is there where nothing was added
-    /// since; `None` where the trail is empty.
+    /// since; `None` where the trail is empty. An end that is not sealed is not signed: somebody who
+    /// lacks the master key made it.
     pub async fn sign_audit_head(
         &self,
         key: &MasterKey,
         now: UnixMillis,
     ) -> Result<Option<SignedHead>, StorageError> {
         let mut tx = self.begin_write(SIGNING).await?;
-        let head = sign_in(&mut tx, &HeadKey::new(key), now).await;
+        let head = sign_in(&mut tx, key, now).await;
         match head {
             Ok(head) => {
                 tx.commit(SIGNING).await?;
@@ -200,12 +201,16 @@ impl Store {
 
 async fn sign_in(
     tx: &mut Transaction,
-    key: &HeadKey,
+    key: &MasterKey,
     now: UnixMillis,
 ) -> Result<Option<SignedHead>, StorageError> {
     let end = last_row(tx, SIGNING).await?;
     if end.seq == 0 {
         return Ok(None);
+    }
+    match read_head(tx, &AuditSeal::new(key), SIGNING).await? {
+        Head::Sealed(sealed) if sealed == end => {}
+        _ => return Err(StorageError::TrailEndIsNotSealed),
     }
     let there = sql("SELECT * FROM audit_heads WHERE seq = $1")
         .bind(end.seq)
@@ -215,7 +220,7 @@ async fn sign_in(
     if let Some(there) = there {
         return SignedHead::read(&there).map(Some);
     }
-    let head = SignedHead::sign(key, end, now);
+    let head = SignedHead::sign(&HeadKey::new(key), end, now);
     let columns: &[&str] = &["seq", "hash", "at", "public_key", "signature"];
     insert_one(tx, ("audit_heads", columns), head.values())
         .await
