@@ -250,6 +250,7 @@ fn of_request(number: u64, keys: u64) -> [JournalEntry; 2] {
         at: record.started_at,
         request_id: Some(request_id),
         key_id: record.key_id.clone(),
+        person_id: None,
         account_id: record.account_id.clone(),
         remote_addr: Some("192.0.2.7".to_owned()),
         app: record.app_title.clone(),

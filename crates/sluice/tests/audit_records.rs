@@ -203,6 +203,18 @@ async fn the_list_is_filtered_by_key_person_date_and_action() {
     let nobody = sluice.cli(&["audit", "list", "--person", "ada@example.org"]).await;
     assert_ne!(nobody.code, Some(0));
     assert!(nobody.stderr.contains("no person"), "{}", nobody.stderr);
+
+    // What somebody asks with a key of theirs is theirs, not only what they administer.
+    sluice.done("teams create compilers --department engineering").await;
+    sluice.done("people create ada@example.org --team compilers").await;
+    let owner = ["--team", "compilers", "--owner", "person:ada@example.org"];
+    let hers = sluice.create_key(&owner).await;
+    assert_eq!(sluice.chat(&hers, &request(json!({}))).await.status, 200);
+    until("her request in the trail", async || {
+        let found = count("--kind request --person ada@example.org").await;
+        (found == 1).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -194,7 +194,7 @@ impl Placed for AuditEntry {
             account: self.account_id.as_str(),
             at: self.at,
             verb: REQUEST,
-            person: "",
+            person: self.person_id.as_ref().map(PersonId::as_str).unwrap_or_default(),
             key: self.key_id.as_str(),
         }
     }

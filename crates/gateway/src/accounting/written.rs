@@ -5,6 +5,7 @@ use std::time::Duration;
 use sluice_core::filtering::FilterRecord;
 use sluice_core::ids::ProviderId;
 use sluice_core::money::PicoUsd;
+use sluice_core::organisation::Holder;
 use sluice_core::outcome::Outcome;
 use sluice_core::usage::{Usage, UsageSource};
 use sluice_storage::{
@@ -164,6 +165,10 @@ impl Running {
             at: context.arrived_at,
             request_id: Some(context.id.clone()),
             key_id: principal.key.id.clone(),
+            person_id: match &principal.attribution.holder {
+                Some(Holder::Person(id)) => Some(id.clone()),
+                _ => None,
+            },
             account_id: principal.account.id.clone(),
             remote_addr: context.remote.map(|address| address.to_string()),
             app: context.app_title.clone().or_else(|| context.app_url.clone()),

@@ -24,7 +24,7 @@ mod verify;
 use serde::{Deserialize, Serialize};
 use sluice_core::clock::UnixMillis;
 use sluice_core::filtering::FilterRecord;
-use sluice_core::ids::{AccountId, KeyId, ModelId, ProviderId, RequestId};
+use sluice_core::ids::{AccountId, KeyId, ModelId, PersonId, ProviderId, RequestId};
 use sluice_core::level::SecurityLevel;
 use sluice_core::money::PicoUsd;
 use sluice_core::outcome::Outcome;
@@ -57,6 +57,9 @@ pub struct AuditEntry {
     pub request_id: Option<RequestId>,
     /// The key it came with.
     pub key_id: KeyId,
+    /// The person who held the key, if it was a person's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person_id: Option<PersonId>,
     /// The key's account.
     pub account_id: AccountId,
     /// Where it came from.

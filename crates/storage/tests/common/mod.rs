@@ -200,6 +200,7 @@ pub(crate) fn audit(id: u64) -> AuditEntry {
         at: UnixMillis(NOW.0 + id),
         request_id: Some(format!("req-{id:06}").into()),
         key_id: "k1".into(),
+        person_id: None,
         account_id: "a1".into(),
         remote_addr: Some("192.0.2.7".to_owned()),
         app: Some("app".to_owned()),

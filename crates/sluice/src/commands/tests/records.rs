@@ -51,6 +51,7 @@ fn audit_entry(id: u64) -> JournalEntry {
         at: NOW,
         request_id: None,
         key_id: "key_1".into(),
+        person_id: None,
         account_id: "acc_1".into(),
         remote_addr: None,
         app: None,
