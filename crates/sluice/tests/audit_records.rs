@@ -206,9 +206,9 @@ async fn the_list_is_filtered_by_key_person_date_and_action() {
 
     // What somebody asks with a key of theirs is theirs, not only what they administer.
     sluice.done("teams create compilers --department engineering").await;
-    sluice.done("people create ada@example.org --team compilers").await;
-    let owner = ["--team", "compilers", "--owner", "person:ada@example.org"];
-    let hers = sluice.create_key(&owner).await;
+    sluice.done("people create ada@example.org --team compilers --account default").await;
+    let hers = "--account default --team compilers --owner person:ada@example.org";
+    let hers = sluice.create_key(&hers.split(' ').collect::<Vec<_>>()).await;
     assert_eq!(sluice.chat(&hers, &request(json!({}))).await.status, 200);
     until("her request in the trail", async || {
         let found = count("--kind request --person ada@example.org").await;
