@@ -27,6 +27,7 @@ mod permit;
 mod rehearsal;
 mod restore;
 mod sessions;
+mod spend;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -39,13 +40,14 @@ use sluice_core::ids::BudgetId;
 
 pub use allowance::{Allowance, Amount, Meter, Quantity, Source};
 pub use figures::{Limits, OwnFigures};
-pub use ledger::{Ledger, Spend};
+pub use ledger::Ledger;
 pub use permit::{Bound, FiveHoursBegan, LimitSubjects, Money, Permit, Slot};
 pub use rehearsal::Rehearsal;
 pub(crate) use restore::{Counted, restore};
 pub(crate) use sessions::{SessionLedgers, session_text};
 pub use sluice_core::measure::{Limited, Measure};
 pub use sluice_core::window::{Span, UnknownZone, Window, Zone};
+pub use spend::Spend;
 pub use view::{AllowanceView, RateView, mark_what_binds};
 
 /// What is told as a limit where there is none: the largest integer that every JSON reader holds
